@@ -1,0 +1,110 @@
+"""Cutting a depth map into layers: run-length encoded labels, mean depths, kernels as taps."""
+
+import numpy as np
+
+from icb.compiled import njit
+
+
+@njit
+def find_layer(depth, thresholds):
+    """Layer of one depth value: the number of thresholds (descending) that lie above it."""
+    low, high = 0, thresholds.size
+    while low < high:
+        middle = (low + high) >> 1
+        if depth < thresholds[middle]:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit
+def encode_rows(depth, thresholds, first, last):
+    """Run-length encode the layer labels of rows ``first:last``.
+
+    Returns ``(row_pointer, starts, ends, labels, counts, finite_counts, depth_sums)``. Within a row the
+    runs are sorted from the nearest layer to the farthest, so that a walk in that order reads them
+    with one cursor per row.
+    """
+    width = depth.shape[1]
+    rows = last - first
+    layers = thresholds.size + 1
+    counts = np.zeros(layers, np.int64)
+    finite_counts = np.zeros(layers, np.int64)
+    depth_sums = np.zeros(layers, np.float64)
+    row_pointer = np.zeros(rows + 1, np.int64)
+    capacity = rows * 64
+    starts = np.empty(capacity, np.int32)
+    ends = np.empty(capacity, np.int32)
+    labels = np.empty(capacity, np.int32)
+    size = 0
+    for row in range(rows):
+        line = depth[first + row]
+        row_begin = size
+        column = 0
+        while column < width:
+            label = find_layer(line[column], thresholds)
+            near = thresholds[label] if label < thresholds.size else -np.inf
+            far = thresholds[label - 1] if label > 0 else np.inf
+            begin = column
+            while column < width:
+                value = line[column]
+                # Layer 0 is open at the far end: infinity belongs to it.
+                if value < near or (label > 0 and value >= far):
+                    break
+                if value < np.inf:
+                    depth_sums[label] += value
+                    finite_counts[label] += 1
+                column += 1
+            counts[label] += column - begin
+            if size == capacity:
+                capacity *= 2
+                starts = _grown(starts, capacity)
+                ends = _grown(ends, capacity)
+                labels = _grown(labels, capacity)
+            starts[size] = begin
+            ends[size] = column
+            labels[size] = label
+            size += 1
+        order = np.argsort(-labels[row_begin:size])
+        starts[row_begin:size] = starts[row_begin:size][order]
+        ends[row_begin:size] = ends[row_begin:size][order]
+        labels[row_begin:size] = labels[row_begin:size][order]
+        row_pointer[row + 1] = size
+    return (
+        row_pointer,
+        starts[:size].copy(),
+        ends[:size].copy(),
+        labels[:size].copy(),
+        counts,
+        finite_counts,
+        depth_sums,
+    )
+
+
+@njit
+def _grown(array, capacity):
+    larger = np.empty(capacity, array.dtype)
+    larger[: array.size] = array
+    return larger
+
+
+@njit
+def count_taps(dy, dx, weights, tap_dy, tap_dx, tap_weight):
+    """Histogram of integer displacements, sorted by row and column; returns the number of taps."""
+    span = dx.max() - dx.min() + 1
+    keys = (dy - dy.min()) * span + (dx - dx.min())
+    order = np.argsort(keys, kind="mergesort")  # stable: weights are summed in the order of the poses
+    size = 0
+    previous = -1
+    for index in order:
+        if weights[index] == 0:
+            continue
+        if keys[index] != previous:
+            tap_dy[size] = dy[index]
+            tap_dx[size] = dx[index]
+            tap_weight[size] = 0.0
+            previous = keys[index]
+            size += 1
+        tap_weight[size - 1] += weights[index]
+    return size

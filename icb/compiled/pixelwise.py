@@ -1,0 +1,129 @@
+"""PWB on one band of rows: displacements row by row, then a gather (forward) or a scatter (adjoint).
+
+Displacements are computed in float64, because rounding decides which pixel is read; neighbours mostly
+share theirs, so pixels are moved in runs. Nothing is stored between calls. Images are laid out as in
+:mod:`icb.compiled.compositing`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from icb.compiled import njit
+from icb.compiled.rows import add_shifted, add_shifted_back
+
+
+class Homographies(NamedTuple):
+    """Per pose m the coefficients of eq. gupta_homography, for pixels relative to the principal point.
+
+    With ``(u, v) = p - c`` the displaced pixel is ``p + N / Z``, where
+
+    ``N_x = (xu - zu u - zv v) u + xv v + x1 + (fx tx - u tz) / D``,
+    ``N_y = yu u + (yv - zu u - zv v) v + y1 + (fy ty - v tz) / D``,
+    ``Z = zu u + zv v + z1 + tz / D``.
+
+    Written so, a pure translation gives exactly ``f t / D``, with no cancellation.
+    """
+
+    xu: np.ndarray
+    xv: np.ndarray
+    x1: np.ndarray
+    yu: np.ndarray
+    yv: np.ndarray
+    y1: np.ndarray
+    zu: np.ndarray
+    zv: np.ndarray
+    z1: np.ndarray
+    ftx: np.ndarray
+    fty: np.ndarray
+    tz: np.ndarray
+    weight: np.ndarray
+
+
+@njit
+def displace_row(poses, pose, inverse, v, u, limit_x, limit_y, dx, dy):
+    """Rounded displacements of one row of pixels, of inverse depth ``inverse``, under one pose.
+
+    They are cut off where the replicated border makes more of them meaningless, which also keeps
+    them inside the range of an integer.
+    """
+    zu, zv, tz = poses.zu[pose], poses.zv[pose], poses.tz[pose]
+    ftx, fty = poses.ftx[pose], poses.fty[pose]
+    x_slope, x_rest = poses.xu[pose] - zv * v, poses.xv[pose] * v + poses.x1[pose]
+    y_slope, y_rest = poses.yu[pose] - zu * v, (poses.yv[pose] - zv * v) * v + poses.y1[pose]
+    z_rest = zv * v + poses.z1[pose]
+    if zu == 0 and tz == 0:  # Z is the same along the row: no division per pixel
+        scale = 1 / z_rest
+        for i in range(u.size):
+            x = (x_slope * u[i] + x_rest + ftx * inverse[i]) * scale
+            y = (y_slope * u[i] + y_rest + fty * inverse[i]) * scale
+            dx[i] = np.int32(min(max(np.floor(x + 0.5), -limit_x), limit_x))
+            dy[i] = np.int32(min(max(np.floor(y + 0.5), -limit_y), limit_y))
+        return
+    fty_v = fty - v * tz
+    for i in range(u.size):
+        scale = 1 / (zu * u[i] + z_rest + tz * inverse[i])
+        x = ((x_slope - zu * u[i]) * u[i] + x_rest + (ftx - u[i] * tz) * inverse[i]) * scale
+        y = (y_slope * u[i] + y_rest + fty_v * inverse[i]) * scale
+        dx[i] = np.int32(min(max(np.floor(x + 0.5), -limit_x), limit_x))
+        dy[i] = np.int32(min(max(np.floor(y + 0.5), -limit_y), limit_y))
+
+
+@njit
+def apply_rows(adjoint, source, target, channels, poses, depth, cx, cy, first, last):
+    """Add ``sum_m w_m source(p - displacement_m(p))`` for rows ``first:last``, or its adjoint."""
+    height, width = depth.shape
+    u = np.arange(width) - cx
+    dx, dy = np.empty(width, np.int32), np.empty(width, np.int32)
+    for row in range(first, last):
+        inverse = 1 / depth[row].astype(np.float64)
+        for pose in range(poses.weight.size):
+            displace_row(poses, pose, inverse, row - cy, u, width - 1.0, height - 1.0, dx, dy)
+            weight = source.dtype.type(poses.weight[pose])
+            begin = 0
+            while begin < width:
+                end = _end_of_run(dx, dy, begin)
+                other = min(max(row - dy[begin], 0), height - 1)
+                cut = slice(begin * channels, end * channels)
+                for plane in range(source.shape[0]):
+                    if adjoint:
+                        add_shifted_back(
+                            target[plane, other], source[plane, row, cut], begin, end, dx[begin], weight, channels
+                        )
+                    else:
+                        add_shifted(
+                            target[plane, row, cut], source[plane, other], begin, end, dx[begin], weight, channels
+                        )
+                begin = end
+
+
+@njit
+def _end_of_run(dx, dy, begin):
+    first_x, first_y = dx[begin], dy[begin]
+    end = begin + 1
+    while end < dx.size and dx[end] == first_x and dy[end] == first_y:
+        end += 1
+    return end
+
+
+@njit
+def extremes(poses, depth, cx, cy, first, last):
+    """``(max |dx|, max |dy|, min Z)`` over rows ``first:last`` and all poses, not cut off."""
+    width = depth.shape[1]
+    u = np.arange(width) - cx
+    most_x, most_y, nearest = 0.0, 0.0, np.inf
+    for row in range(first, last):
+        v = row - cy
+        for pose in range(poses.weight.size):
+            xu, xv, zu, zv = poses.xu[pose], poses.xv[pose], poses.zu[pose], poses.zv[pose]
+            yu, yv, tz = poses.yu[pose], poses.yv[pose], poses.tz[pose]
+            for i in range(width):
+                tilt = zu * u[i] + zv * v
+                inverse = 1.0 / np.float64(depth[row, i])
+                z = tilt + poses.z1[pose] + tz * inverse
+                x = (xu - tilt) * u[i] + xv * v + poses.x1[pose] + (poses.ftx[pose] - u[i] * tz) * inverse
+                y = yu * u[i] + (yv - tilt) * v + poses.y1[pose] + (poses.fty[pose] - v * tz) * inverse
+                nearest = min(nearest, z)
+                most_x = max(most_x, abs(x / z))
+                most_y = max(most_y, abs(y / z))
+    return most_x, most_y, nearest

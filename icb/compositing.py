@@ -1,0 +1,200 @@
+"""ICB: the Image Compositing Blur model of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from icb.camera import Camera
+from icb.compiled.compositing import apply_stored, apply_walking, store_band
+from icb.errors import InputError
+from icb.layers import Layer, in_plane_motion, label_pixels, layer_bounds, layer_taps, layer_windows
+from icb.operator import Backend, BlurOperator, check_depth
+from icb.threads import bands, each_band, each_band_apart
+from icb.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    import torch
+
+STORED_VALUES = 18
+"""Matte values kept per pixel at the most: six float32 RGB images' worth. Real scenes need one to three."""
+
+UNLIMITED = 2**40
+
+@dataclass(frozen=True)
+class _Band:
+    """Rows ``first:last`` and their mattes, unless there were too many to keep."""
+
+    first: int
+    last: int
+    complete: bool
+    runs: np.ndarray
+    alpha: np.ndarray
+
+
+class ImageCompositingBlur(BlurOperator):
+    """``y = sum_l A_l (x * k_l)`` [eq:image_compositing]: one kernel per depth layer, blended by soft mattes.
+
+    Parameters
+    ----------
+    depth : (H, W) metres along the optical axis, above 0, infinity allowed. Mattes are computed in its
+        precision, float32 or float64.
+    trajectory, camera : how the camera moved, and its intrinsics.
+    n : blur variation between layers, in pixels; smaller means more layers.
+    sigma : standard deviation of the mattes' Gaussian window, in pixels.
+    backend : ``"auto"``, ``"compiled"`` (CPU) or ``"torch"``: see :class:`icb.operator.BlurOperator`.
+    """
+
+    def __init__(
+        self,
+        depth: np.ndarray | torch.Tensor,
+        trajectory: Trajectory,
+        camera: Camera,
+        n: float = 1.0,
+        sigma: float = 4.0,
+        *,
+        backend: Backend = "auto",
+    ) -> None:
+        depth = check_depth(depth)
+        super().__init__((depth.shape[0], depth.shape[1]), backend)
+        if not (np.isfinite(sigma) and sigma > 0):
+            raise InputError(f"sigma: got {sigma}, expected a positive number of pixels")
+        self.n, self.sigma = float(n), float(sigma)
+        parallax, pan = in_plane_motion(trajectory, camera)
+        self._bounds = layer_bounds(parallax, n, float(depth.min()))
+        self._labels = label_pixels(depth, self._bounds)
+        self._taps = layer_taps(parallax, pan, trajectory.weights, self._labels.mean_depths)
+        self._windows = layer_windows(self._taps, sigma, depth.dtype)
+        self._total = np.empty(depth.shape, depth.dtype)
+        self._bands = self._build_bands()
+        self._on_device: dict[torch.device, list[tuple[int, torch.Tensor, torch.Tensor, torch.Tensor]]] = {}
+        if all(band.complete for band in self._bands):
+            self._total = np.empty((0, 0), depth.dtype)  # only walking needs it
+
+    def _build_bands(self) -> list[_Band]:
+        rows = bands(self.shape[0])
+        return each_band(lambda index: self._build_band(*rows[index], STORED_VALUES), range(len(rows)))
+
+    def _build_band(self, first: int, last: int, values_per_pixel: int) -> _Band:
+        width = self.shape[1]
+        budget = values_per_pixel * (last - first) * width
+        kept = store_band(
+            self._labels.regions, self._taps, self._windows, first, last, width, budget, self._total
+        )
+        return _Band(first, last, *kept)
+
+    @property
+    def radius(self) -> tuple[int, int]:
+        return int(np.abs(self._taps.dy).max()), int(np.abs(self._taps.dx).max())
+
+    def apply_planes(self, source: np.ndarray, channels: int, adjoint: bool) -> np.ndarray:
+        target = np.zeros_like(source)
+
+        def work(index: int) -> None:
+            band = self._bands[index]
+            if band.complete:
+                apply_stored(adjoint, source, target, channels, self._taps, band.runs, band.alpha)
+            else:
+                apply_walking(
+                    adjoint,
+                    source,
+                    target,
+                    channels,
+                    self._taps,
+                    self._labels.regions,
+                    self._windows,
+                    self._total,
+                    band.first,
+                    band.last,
+                )
+
+        each_band_apart(work, len(self._bands), self._taps.reach if adjoint else 0)
+        return target
+
+    def apply_tensor(self, source: torch.Tensor, adjoint: bool) -> torch.Tensor:
+        import torch
+
+        target = torch.zeros_like(source)
+        height, width = self.shape
+        for layer, row, column, alpha in self._matte_tensors(source.device):
+            matte, here = alpha.to(source.dtype), row * width + column
+            total = matte * source[:, here] if adjoint else source.new_zeros(len(source), len(here))
+            for tap in range(self._taps.pointer[layer], self._taps.pointer[layer + 1]):
+                from_row = (row - int(self._taps.dy[tap])).clamp_(0, height - 1)
+                from_column = (column - int(self._taps.dx[tap])).clamp_(0, width - 1)
+                there, weight = from_row * width + from_column, float(self._taps.weight[tap])
+                if adjoint:
+                    target.index_add_(1, there, total, alpha=weight)
+                else:
+                    total.add_(source[:, there], alpha=weight)
+            if not adjoint:
+                target.index_add_(1, here, matte * total)
+        return target
+
+    def _matte_tensors(self, device: torch.device) -> Iterator[tuple[int, torch.Tensor, torch.Tensor, torch.Tensor]]:
+        """The mattes on a device; kept there, unless they were too many to keep at all."""
+        import torch
+
+        if not all(band.complete for band in self._bands):
+            for layer, *arrays in self._matte_pixels():
+                row, column, alpha = (torch.from_numpy(array).to(device) for array in arrays)
+                yield layer, row, column, alpha
+            return
+        if device not in self._on_device:
+            self._on_device[device] = [
+                (layer, *(torch.from_numpy(array).to(device) for array in arrays))
+                for layer, *arrays in self._matte_pixels()
+            ]
+        yield from self._on_device[device]
+
+    def _matte_pixels(self) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+        """``(layer, rows, columns, A)`` of all pixels where a matte is not zero, each pixel once a layer."""
+        groups = [[band for band in self._bands if band.complete]]
+        groups += [[band] for band in self._bands if not band.complete]
+        for group in filter(None, groups):
+            made = [band if band.complete else self._build_band(band.first, band.last, UNLIMITED) for band in group]
+            runs = np.concatenate([band.runs for band in made])
+            alpha = np.concatenate([band.alpha for band in made])
+            sizes = runs[:, 3] - runs[:, 2]
+            layer, row = np.repeat(runs[:, 0], sizes), np.repeat(runs[:, 1].astype(np.int64), sizes)
+            begin_of_run = np.repeat(np.cumsum(sizes) - sizes, sizes)
+            column = np.repeat(runs[:, 2], sizes) + np.arange(len(alpha)) - begin_of_run
+            order = np.argsort(layer, kind="stable")
+            ends = np.flatnonzero(np.diff(layer[order], append=-1)) + 1
+            for begin, end in zip(np.append(0, ends[:-1]), ends, strict=True):
+                pixels = order[begin:end]
+                yield int(layer[pixels[0]]), row[pixels], column[pixels], alpha[pixels]
+
+    @cached_property
+    def layers(self) -> list[Layer]:
+        """The depth layers, far to near; empty ones included."""
+        near = np.append(self._bounds, 0.0)
+        far = np.insert(self._bounds, 0, np.inf)
+        taps, found = self._taps, []
+        for index, depth in enumerate(self._labels.mean_depths):
+            cut = slice(taps.pointer[index], taps.pointer[index + 1])
+            share = self._labels.counts[index] / (self.shape[0] * self.shape[1])
+            pairs = np.stack([taps.dy[cut], taps.dx[cut]], axis=1)
+            weights = taps.weight[cut].copy()
+            found.append(Layer(index, float(near[index]), float(far[index]), float(depth), share, pairs, weights))
+        return found
+
+    def layer_map(self) -> np.ndarray:
+        """The index of each pixel's layer, (H, W)."""
+        regions = self._labels.regions
+        labels = np.empty(self.shape, np.int32)
+        rows = np.repeat(np.arange(self.shape[0]), np.diff(regions.row_pointer))
+        for row, start, end, label in zip(rows, regions.starts, regions.ends, regions.labels, strict=True):
+            labels[row, start:end] = label
+        return labels
+
+    def mattes(self) -> np.ndarray:
+        """The mattes A_l, (L, H, W); they sum to 1. As large as it sounds: made when asked for."""
+        stack = np.zeros((len(self._taps.pointer) - 1, *self.shape), self._windows.weight.dtype)
+        for layer, row, column, alpha in self._matte_pixels():
+            stack[layer, row, column] += alpha
+        return stack

@@ -1,0 +1,86 @@
+"""Files: written whole or not at all, read without ever running what is in them."""
+
+import json
+import os
+import secrets
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from icb.errors import InputError
+
+
+def write(path: str | os.PathLike[str], writer: Callable[[Path], object]) -> None:
+    """Let ``writer`` fill a temporary file beside ``path``, then move it into place in one step."""
+    path = Path(path)
+    temporary = path.with_name(f".{path.stem}-{secrets.token_hex(6)}{path.suffix}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        writer(temporary)
+        with temporary.open("rb") as stream:
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """The whole file, or an error that names it."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """The whole file as UTF-8."""
+    try:
+        return read_bytes(path).decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: expected a text file") from None
+
+
+def load_json(path: str | os.PathLike[str]) -> Any:
+    """A JSON file."""
+    try:
+        return json.loads(read_text(path))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InputError(f"{path}: expected JSON: {error}") from None
+
+
+def load_npz(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
+    """The arrays of an ``.npz`` file; object arrays, which are pickles, are refused."""
+    _require_file(path)
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise InputError(f"{path}: expected an .npz archive, found a single array")
+            return {key: archive[key] for key in archive.files}
+    except InputError:
+        raise
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
+        raise InputError(f"{path}: expected an .npz archive of plain arrays: {error}") from None
+
+
+def load_npy(path: str | os.PathLike[str]) -> np.ndarray:
+    """The array of an ``.npy`` file; object arrays, which are pickles, are refused."""
+    _require_file(path)
+    try:
+        array = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError(f"{path}: expected an .npy file of a plain array: {error}") from None
+    if not isinstance(array, np.ndarray):
+        array.close()
+        raise InputError(f"{path}: expected a single array, found an archive")
+    return array
+
+
+def _require_file(path: str | os.PathLike[str]) -> None:
+    if not Path(path).is_file():
+        raise InputError(f"{path}: no such file")
+

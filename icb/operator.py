@@ -1,0 +1,104 @@
+"""What every blur model offers: a linear operator on numpy pictures and torch tensors, and its adjoint."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+import numpy as np
+
+from icb.errors import InputError
+
+if TYPE_CHECKING:
+    import torch
+
+Backend = Literal["auto", "compiled", "torch"]
+Image = TypeVar("Image", "np.ndarray", "torch.Tensor")
+
+FLOATS = (np.float32, np.float64)
+
+
+class BlurOperator:
+    """A linear blur of images of one size, built once and applied many times.
+
+    ``y = blur(x)`` takes numpy ``(H, W)`` or ``(H, W, C)``, or torch ``(..., H, W)`` such as
+    ``(B, 3, H, W)``, in float32 or float64, and returns the same kind; torch results are on the same
+    device and differentiable in ``x``. ``blur.adjoint(y)`` is the exact transpose, borders included.
+
+    Subclasses implement :meth:`apply_planes` (compiled, on the CPU) and :meth:`apply_tensor` (torch, on
+    any device). ``backend`` picks one; ``"auto"`` compiles on the CPU and uses torch elsewhere.
+    """
+
+    shape: tuple[int, int]
+    backend: Backend
+
+    def __init__(self, shape: tuple[int, int], backend: Backend) -> None:
+        if backend not in ("auto", "compiled", "torch"):
+            raise InputError(f"backend: got {backend!r}, expected 'auto', 'compiled' or 'torch'")
+        self.shape = shape
+        self.backend = backend
+
+    @property
+    def radius(self) -> tuple[int, int]:
+        """The largest displacement in rows and columns, in pixels."""
+        raise NotImplementedError
+
+    def apply_planes(self, source: np.ndarray, channels: int, adjoint: bool) -> np.ndarray:
+        """Blur ``(planes, H, W * channels)`` with channels interleaved."""
+        raise NotImplementedError
+
+    def apply_tensor(self, source: torch.Tensor, adjoint: bool) -> torch.Tensor:
+        """Blur ``(planes, H * W)`` on the tensor's device."""
+        raise NotImplementedError
+
+    def __call__(self, x: Image) -> Image:
+        """Blur an image."""
+        return self._apply(x, adjoint=False)
+
+    def adjoint(self, y: Image) -> Image:
+        """The transpose of the blur: ``<blur(x), y> = <x, adjoint(y)>``."""
+        return self._apply(y, adjoint=True)
+
+    def _apply(self, image: Image, adjoint: bool) -> Image:
+        if isinstance(image, np.ndarray):
+            return self._apply_numpy(image, adjoint)
+        if type(image).__module__.partition(".")[0] == "torch" or hasattr(image, "__torch_function__"):
+            from icb.autograd import apply_linear
+
+            return apply_linear(self, image, adjoint)
+        raise InputError(f"image: got {type(image).__name__}, expected a numpy array or a torch tensor")
+
+    def _apply_numpy(self, image: np.ndarray, adjoint: bool) -> np.ndarray:
+        if image.ndim not in (2, 3) or image.shape[:2] != self.shape or image.size == 0:
+            expected = f"({self.shape[0]}, {self.shape[1]}, 3) as the depth map"
+            raise InputError(f"image: got shape {image.shape}, expected {expected}")
+        if image.dtype not in FLOATS:
+            raise InputError(f"image: got {image.dtype}, expected float32 or float64 between 0 and 1")
+        height, width = self.shape
+        channels = image.shape[2] if image.ndim == 3 else 1
+        planes = np.ascontiguousarray(image).reshape(1, height, width * channels)
+        if self.backend == "torch":
+            import torch
+
+            tensor = torch.from_numpy(np.ascontiguousarray(planes.reshape(-1, channels).T))
+            blurred = self.apply_tensor(tensor, adjoint).numpy().T
+            return np.ascontiguousarray(blurred).reshape(image.shape)
+        return self.apply_planes(planes, channels, adjoint).reshape(image.shape)
+
+
+def check_depth(depth: np.ndarray | torch.Tensor) -> np.ndarray:
+    """Depth as a contiguous float32 or float64 array; its values are checked."""
+    if not isinstance(depth, np.ndarray):
+        if not hasattr(depth, "detach"):
+            raise InputError(f"depth: got {type(depth).__name__}, expected a numpy array or a torch tensor")
+        depth = depth.detach().cpu().numpy()
+    if depth.ndim != 2 or depth.size == 0:
+        raise InputError(f"depth: got shape {depth.shape}, expected (H, W)")
+    if depth.dtype not in FLOATS:
+        if depth.dtype.kind not in "fiu":
+            raise InputError(f"depth: got {depth.dtype}, expected metres as float32 or float64")
+        depth = depth.astype(np.float32)
+    nearest = depth.min()  # NaN wins
+    if not nearest > 0:
+        row, column = np.argwhere(~(depth > 0))[0]
+        raise InputError(f"depth: got {depth[row, column]} at row {row}, column {column}, expected metres above 0")
+    return np.ascontiguousarray(depth)

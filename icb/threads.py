@@ -1,0 +1,67 @@
+"""Running compiled work on bands of rows in threads.
+
+The compiled functions release the GIL, so ordinary threads are enough. They live only as long as one
+call: nothing survives a fork, and nothing competes with torch's own pool between calls.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from icb.errors import InputError
+
+BAND_ROWS = 64
+"""Fixed, so that sums over bands are added in the same order on every machine."""
+
+Result = TypeVar("Result")
+Rows = tuple[int, int]
+
+_chosen: int | None = None
+
+
+def set_num_threads(count: int | None) -> None:
+    """Use this many threads from now on; None returns to the default."""
+    global _chosen
+    if count is not None and count < 1:
+        raise InputError(f"number of threads: got {count}, expected at least 1")
+    _chosen = count
+
+
+def num_threads() -> int:
+    """Threads per call: what was set, else ``ICB_NUM_THREADS``, else the cores this process may use."""
+    if _chosen is not None:
+        return _chosen
+    text = os.environ.get("ICB_NUM_THREADS")
+    if text:
+        if not text.isdigit() or int(text) < 1:
+            raise InputError(f"ICB_NUM_THREADS: got {text!r}, expected a whole number of at least 1")
+        return int(text)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def bands(height: int) -> list[Rows]:
+    """Cut ``height`` rows into bands of :data:`BAND_ROWS`."""
+    return [(first, min(first + BAND_ROWS, height)) for first in range(0, height, BAND_ROWS)]
+
+
+def each_band(work: Callable[[int], Result], indices: Sequence[int]) -> list[Result]:
+    """``[work(i) for i in indices]``, in threads."""
+    count = min(num_threads(), len(indices))
+    if count <= 1:
+        return [work(index) for index in indices]
+    with ThreadPoolExecutor(count, thread_name_prefix="icb") as pool:
+        return list(pool.map(work, indices))
+
+
+def each_band_apart(work: Callable[[int], object], count: int, reach: int) -> None:
+    """Run bands that write up to ``reach`` rows beyond themselves, never two that could meet.
+
+    Bands are taken in turns of ``1 + ceil(2 reach / BAND_ROWS)``; the order of additions to any
+    pixel, and so the result, does not depend on the number of threads.
+    """
+    turns = min(count, 1 - (-2 * reach // BAND_ROWS))
+    for turn in range(turns):
+        each_band(work, range(turn, count, turns))
