@@ -12,8 +12,7 @@ from icb.operator import BlurOperator
 from icb.pixelwise import PixelWiseBlur
 from icb.threads import num_threads, set_num_threads
 from icb.trajectory import Trajectory
-
-__version__ = "0.1.0"
+from icb.version import __version__
 
 ICB = ImageCompositingBlur
 PWB = PixelWiseBlur
@@ -28,6 +27,7 @@ __all__ = [
     "Layer",
     "PixelWiseBlur",
     "Trajectory",
+    "__version__",
     "blur_extent",
     "blur_variation",
     "depth_sequence",

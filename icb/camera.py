@@ -59,6 +59,4 @@ class Camera:
     def scaled(self, sx: float, sy: float | None = None) -> "Camera":
         """Intrinsics of the image resized by ``sx`` and ``sy``: ``f' = s f``, ``c' = s (c + 0.5) - 0.5``."""
         sy = sx if sy is None else sy
-        return Camera(
-            sx * self.fx, sy * self.fy, sx * (self.cx + 0.5) - 0.5, sy * (self.cy + 0.5) - 0.5
-        )
+        return Camera(sx * self.fx, sy * self.fy, sx * (self.cx + 0.5) - 0.5, sy * (self.cy + 0.5) - 0.5)

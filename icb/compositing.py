@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -20,10 +20,13 @@ from icb.trajectory import Trajectory
 if TYPE_CHECKING:
     import torch
 
+    MatteTensors = tuple[int, torch.Tensor, torch.Tensor, torch.Tensor]
+
 STORED_VALUES = 18
 """Matte values kept per pixel at the most: six float32 RGB images' worth. Real scenes need one to three."""
 
 UNLIMITED = 2**40
+
 
 @dataclass(frozen=True)
 class _Band:
@@ -47,6 +50,7 @@ class ImageCompositingBlur(BlurOperator):
     n : blur variation between layers, in pixels; smaller means more layers.
     sigma : standard deviation of the mattes' Gaussian window, in pixels.
     backend : ``"auto"``, ``"compiled"`` (CPU) or ``"torch"``: see :class:`icb.operator.BlurOperator`.
+
     """
 
     def __init__(
@@ -67,11 +71,11 @@ class ImageCompositingBlur(BlurOperator):
         parallax, pan = in_plane_motion(trajectory, camera)
         self._bounds = layer_bounds(parallax, n, float(depth.min()))
         self._labels = label_pixels(depth, self._bounds)
-        self._taps = layer_taps(parallax, pan, trajectory.weights, self._labels.mean_depths)
-        self._windows = layer_windows(self._taps, sigma, depth.dtype)
+        self._taps, sizes = layer_taps(parallax, pan, trajectory.weights, self._labels.mean_depths)
+        self._windows = layer_windows(sizes, sigma, depth.dtype)
         self._total = np.empty(depth.shape, depth.dtype)
         self._bands = self._build_bands()
-        self._on_device: dict[torch.device, list[tuple[int, torch.Tensor, torch.Tensor, torch.Tensor]]] = {}
+        self._on_device: dict[torch.device, list[MatteTensors]] = {}
         if all(band.complete for band in self._bands):
             self._total = np.empty((0, 0), depth.dtype)  # only walking needs it
 
@@ -82,9 +86,7 @@ class ImageCompositingBlur(BlurOperator):
     def _build_band(self, first: int, last: int, values_per_pixel: int) -> _Band:
         width = self.shape[1]
         budget = values_per_pixel * (last - first) * width
-        kept = store_band(
-            self._labels.regions, self._taps, self._windows, first, last, width, budget, self._total
-        )
+        kept = store_band(self._labels.regions, self._taps, self._windows, first, last, width, budget, self._total)
         return _Band(first, last, *kept)
 
     @property
@@ -135,21 +137,20 @@ class ImageCompositingBlur(BlurOperator):
                 target.index_add_(1, here, matte * total)
         return target
 
-    def _matte_tensors(self, device: torch.device) -> Iterator[tuple[int, torch.Tensor, torch.Tensor, torch.Tensor]]:
+    def _matte_tensors(self, device: torch.device) -> Iterable[MatteTensors]:
         """The mattes on a device; kept there, unless they were too many to keep at all."""
         import torch
 
+        if device in self._on_device:
+            return self._on_device[device]
+
+        def upload(array: np.ndarray) -> torch.Tensor:
+            return torch.from_numpy(array).to(device)
+
+        made = ((layer, upload(row), upload(column), upload(a)) for layer, row, column, a in self._matte_pixels())
         if not all(band.complete for band in self._bands):
-            for layer, *arrays in self._matte_pixels():
-                row, column, alpha = (torch.from_numpy(array).to(device) for array in arrays)
-                yield layer, row, column, alpha
-            return
-        if device not in self._on_device:
-            self._on_device[device] = [
-                (layer, *(torch.from_numpy(array).to(device) for array in arrays))
-                for layer, *arrays in self._matte_pixels()
-            ]
-        yield from self._on_device[device]
+            return made
+        return self._on_device.setdefault(device, list(made))
 
     def _matte_pixels(self) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
         """``(layer, rows, columns, A)`` of all pixels where a matte is not zero, each pixel once a layer."""

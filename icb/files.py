@@ -83,4 +83,3 @@ def load_npy(path: str | os.PathLike[str]) -> np.ndarray:
 def _require_file(path: str | os.PathLike[str]) -> None:
     if not Path(path).is_file():
         raise InputError(f"{path}: no such file")
-

@@ -25,9 +25,7 @@ def blur_variation(
 
     ``dT = s f / (D (D / dD + 1))``: it grows with the difference and stays below ``s f / D``.
     """
-    s, f, near, difference = (
-        np.asarray(value, np.float64) for value in (displacement, focal, depth, depth_difference)
-    )
+    s, f, near, difference = (np.asarray(value, np.float64) for value in (displacement, focal, depth, depth_difference))
     _require_positive("depth", near)
     _require_positive("depth + depth difference", near + difference)
     # The same expression without the division by dD, so that no difference and an infinite one work.

@@ -87,36 +87,25 @@ def label_pixels(depth: np.ndarray, bounds: np.ndarray) -> Labels:
     return Labels(regions, counts, means)
 
 
-def layer_taps(parallax: np.ndarray, pan: np.ndarray, weights: np.ndarray, depths: np.ndarray) -> Taps:
-    """Kernels of all layers: histograms of ``floor(f t / D* + r + 0.5)``."""
-    layers, poses = len(depths), len(parallax)
-    dy, dx = np.empty(layers * poses, np.int64), np.empty(layers * poses, np.int64)
-    weight = np.empty(layers * poses, np.float64)
-    pointer = np.zeros(layers + 1, np.int64)
-    for layer, depth in enumerate(depths):
-        moved = np.clip(np.floor(parallax / depth + pan + 0.5), -FARTHEST_TAP, FARTHEST_TAP).astype(np.int64)
-        at = pointer[layer]
-        count = count_taps(moved[:, 1], moved[:, 0], weights, dy[at:], dx[at:], weight[at:])
-        pointer[layer + 1] = at + count
-    end = pointer[-1]
-    dy, dx, weight = dy[:end].copy(), dx[:end].copy(), weight[:end].copy()
+def layer_taps(
+    parallax: np.ndarray, pan: np.ndarray, weights: np.ndarray, depths: np.ndarray
+) -> tuple[Taps, np.ndarray]:
+    """Kernels of all layers, and the larger of the numbers of rows and columns that each touches."""
+    pointer, dy, dx, weight, sizes = count_taps(parallax, pan, weights, depths, FARTHEST_TAP)
     low, high = np.minimum.reduceat(dx, pointer[:-1]), np.maximum.reduceat(dx, pointer[:-1])
-    return Taps(pointer, dy, dx, weight, low, high, int(np.abs(dy).max()))
+    return Taps(pointer, dy, dx, weight, low, high, int(np.abs(dy).max())), sizes
 
 
-def layer_windows(taps: Taps, sigma: float, dtype: np.dtype) -> Windows:
-    """Gaussian windows: as many pixels as the kernel touches rows or columns, made odd.
+def layer_windows(sizes: np.ndarray, sigma: float, dtype: np.dtype) -> Windows:
+    """Normalised Gaussian windows of the given sizes, made odd by ``2 floor(s / 2) + 1``.
 
     Weights too small to be told from zero are left out, which bounds the windows of long kernels.
     """
-    pointer, radii, weights = [0], [], []
     widest = int(np.ceil(sigma * np.sqrt(-2 * np.log(np.finfo(dtype).tiny))))
-    for layer in range(len(taps.pointer) - 1):
-        cut = slice(taps.pointer[layer], taps.pointer[layer + 1])
-        size = max(np.unique(taps.dy[cut]).size, np.unique(taps.dx[cut]).size)
-        radius = min(size // 2, widest)
+    radii = np.minimum(sizes // 2, widest)
+    made: dict[int, np.ndarray] = {}
+    for radius in np.unique(radii):
         window = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma) ** 2)
-        radii.append(radius)
-        weights.append(window / window.sum())
-        pointer.append(pointer[-1] + window.size)
-    return Windows(np.array(pointer), np.array(radii), np.concatenate(weights).astype(dtype), max(radii))
+        made[int(radius)] = window / window.sum()
+    weights = np.concatenate([made[int(radius)] for radius in radii])
+    return Windows(np.append(0, np.cumsum(2 * radii + 1)), radii, weights.astype(dtype), int(radii.max()))

@@ -144,7 +144,7 @@ def _waves(random: np.random.Generator, times: np.ndarray, low: float, high: flo
     amplitude = random.normal(size=(6, waves))
     amplitude *= math.sqrt(2) / np.linalg.norm(amplitude, axis=1, keepdims=True)
     angle = 2 * math.pi * frequency[..., None] * times + phase[..., None]
-    return np.einsum("cw,cwt->tc", amplitude, np.sin(angle))
+    return np.asarray(np.einsum("cw,cwt->tc", amplitude, np.sin(angle)))
 
 
 def _with_peak(motion: np.ndarray, peak: float) -> np.ndarray:

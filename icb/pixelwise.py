@@ -86,9 +86,7 @@ class PixelWiseBlur(BlurOperator):
 
         def work(index: int) -> None:
             camera = self._camera
-            apply_rows(
-                adjoint, source, target, channels, self._poses, self._depth, camera.cx, camera.cy, *rows[index]
-            )
+            apply_rows(adjoint, source, target, channels, self._poses, self._depth, camera.cx, camera.cy, *rows[index])
 
         reach = min(self.radius[0], self.shape[0]) if adjoint else 0
         each_band_apart(work, len(rows), reach)

@@ -1,12 +1,13 @@
 """Running compiled work on bands of rows in threads.
 
-The compiled functions release the GIL, so ordinary threads are enough. They live only as long as one
-call: nothing survives a fork, and nothing competes with torch's own pool between calls.
+The compiled functions release the GIL, so ordinary threads are enough. They are kept from call to call,
+asleep in between; a forked process makes its own.
 """
 
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import TypeVar
 
 from icb.errors import InputError
@@ -52,8 +53,13 @@ def each_band(work: Callable[[int], Result], indices: Sequence[int]) -> list[Res
     count = min(num_threads(), len(indices))
     if count <= 1:
         return [work(index) for index in indices]
-    with ThreadPoolExecutor(count, thread_name_prefix="icb") as pool:
-        return list(pool.map(work, indices))
+    return list(_pool(os.getpid(), num_threads()).map(work, indices))
+
+
+@lru_cache(maxsize=1)
+def _pool(process: int, count: int) -> ThreadPoolExecutor:
+    """The threads of this process: those of a parent do not survive a fork."""
+    return ThreadPoolExecutor(count, thread_name_prefix="icb")
 
 
 def each_band_apart(work: Callable[[int], object], count: int, reach: int) -> None:

@@ -205,8 +205,10 @@ def _check_weights(values: ArrayLike | None, count: int) -> np.ndarray:
     if weights.shape != (count,):
         raise InputError(f"weights: got shape {weights.shape}, expected ({count},), one for each pose")
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
-        raise InputError(f"weights: got {weights.min():g} to {weights.max():g}, expected none below 0 and a sum above 0")
-    return weights / weights.sum()
+        raise InputError(
+            f"weights: got {weights.min():g} to {weights.max():g}, expected none below 0 and a sum above 0"
+        )
+    return np.asarray(weights / weights.sum())
 
 
 def _check_times(values: ArrayLike, count: int) -> np.ndarray:

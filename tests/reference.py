@@ -5,6 +5,7 @@ Tensors: image (3, H, W), depth (H, W). Kernels are dense, ``k[dy + r, dx + r]``
 """
 
 import math
+from itertools import pairwise
 
 import torch
 import torch.nn.functional as F
@@ -61,7 +62,7 @@ def regions(depth: Tensor, bounds: list[float]) -> Tensor:
     """R_0 = {D >= D_0}, R_l = {D_l <= D < D_(l-1)}, (L, H, W), and what lies nearer than the last bound."""
     depth = depth.to(torch.float64)
     edges = [math.inf, *bounds, -math.inf]
-    masks = [(depth >= near) & (depth < far) for far, near in zip(edges[:-1], edges[1:], strict=True)]
+    masks = [(depth >= near) & (depth < far) for far, near in pairwise(edges)]
     masks[0] |= torch.isinf(depth)
     return torch.stack(masks)
 

@@ -18,13 +18,14 @@ class Scene:
         return np.random.default_rng(seed).random((height, width, channels)).astype(dtype)
 
 
-def boxes(height: int, width: int, seed: int = 0, count: int = 12) -> np.ndarray:
-    """Depth of a floor with boxes standing on it, 0.5 m to 13 m."""
+def boxes(height: int, width: int, seed: int = 0, count: int = 12, sizes: tuple[int, int] | None = None) -> np.ndarray:
+    """Depth of a floor with boxes standing on it, 0.5 m to 13 m; box sizes in pixels."""
+    sizes = sizes or (2, 3 + max(height, width) // 4)
     random = np.random.default_rng(seed)
     depth = np.repeat(2 / (0.15 + 0.85 * np.linspace(0, 1, height))[:, None], width, axis=1)
     for _ in range(count):
         top, left = random.integers(height), random.integers(width)
-        size = random.integers(2, 3 + max(height, width) // 4, 2)
+        size = random.integers(*sizes, 2)
         box = depth[top : top + size[0], left : left + size[1]]
         np.minimum(box, random.uniform(0.5, 9), out=box)
     return depth.astype(np.float32)

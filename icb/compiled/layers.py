@@ -90,21 +90,39 @@ def _grown(array, capacity):
 
 
 @njit
-def count_taps(dy, dx, weights, tap_dy, tap_dx, tap_weight):
-    """Histogram of integer displacements, sorted by row and column; returns the number of taps."""
-    span = dx.max() - dx.min() + 1
-    keys = (dy - dy.min()) * span + (dx - dx.min())
-    order = np.argsort(keys, kind="mergesort")  # stable: weights are summed in the order of the poses
+def count_taps(parallax, pan, weights, depths, farthest):
+    """Kernels of all layers: weighted histograms of ``floor(parallax / depth + pan + 0.5)``.
+
+    Returns ``(pointer, dy, dx, weight, sizes)``; taps are sorted by row and column, ``sizes`` is the larger
+    of the numbers of distinct rows and columns that a kernel touches.
+    """
+    layers, poses = depths.size, weights.size
+    pointer, sizes = np.zeros(layers + 1, np.int64), np.zeros(layers, np.int64)
+    dy, dx = np.empty(layers * poses, np.int64), np.empty(layers * poses, np.int64)
+    weight = np.empty(layers * poses, np.float64)
+    x, y = np.empty(poses, np.int64), np.empty(poses, np.int64)
     size = 0
-    previous = -1
-    for index in order:
-        if weights[index] == 0:
-            continue
-        if keys[index] != previous:
-            tap_dy[size] = dy[index]
-            tap_dx[size] = dx[index]
-            tap_weight[size] = 0.0
-            previous = keys[index]
-            size += 1
-        tap_weight[size - 1] += weights[index]
-    return size
+    for layer in range(layers):
+        for pose in range(poses):
+            x[pose] = _rounded(parallax[pose, 0] / depths[layer] + pan[pose, 0], farthest)
+            y[pose] = _rounded(parallax[pose, 1] / depths[layer] + pan[pose, 1], farthest)
+        low = x.min()
+        order = np.argsort(y * (x.max() - low + 1) + x - low, kind="mergesort")  # stable: sums keep their order
+        begin, rows = size, 0
+        for index in order:
+            if weights[index] == 0:
+                continue
+            new_row = size == begin or y[index] != dy[size - 1]
+            rows += new_row
+            if new_row or x[index] != dx[size - 1]:
+                dy[size], dx[size], weight[size] = y[index], x[index], 0.0
+                size += 1
+            weight[size - 1] += weights[index]
+        pointer[layer + 1] = size
+        sizes[layer] = max(rows, np.unique(dx[begin:size]).size)
+    return pointer, dy[:size].copy(), dx[:size].copy(), weight[:size].copy(), sizes
+
+
+@njit
+def _rounded(value, farthest):
+    return np.int64(min(max(np.floor(value + 0.5), -farthest), farthest))

@@ -1,0 +1,7 @@
+"""``python -m icb``."""
+
+import sys
+
+from icb.cli import main
+
+sys.exit(main())

@@ -1,0 +1,1 @@
+"""Benchmarks: ``python -m tests.bench``. Times are compared as ratios within one run."""

@@ -1,0 +1,67 @@
+"""Timing and peak memory."""
+
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+
+def median_ms(work: Callable[[], object], *, seconds: float = 1.0, least: int = 5) -> float:
+    """Median wall time of ``work`` in milliseconds, after one call to warm up."""
+    work()
+    times: list[float] = []
+    while len(times) < least or sum(times) < seconds:
+        begin = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - begin)
+    return 1e3 * statistics.median(times)
+
+
+def once_ms(work: Callable[[], object]) -> float:
+    """Wall time of a single call, for work too slow to repeat."""
+    begin = time.perf_counter()
+    work()
+    return 1e3 * (time.perf_counter() - begin)
+
+
+class Peak:
+    """Peak of resident memory since it was made, beyond what the process held then (Linux)."""
+
+    def __init__(self) -> None:
+        Path("/proc/self/clear_refs").write_text("5")  # forget the earlier peak
+        self._before = _status("VmRSS")
+
+    def bytes(self) -> int:
+        """The peak so far."""
+        return _status("VmHWM") - self._before
+
+
+def in_new_process(module: str, *arguments: str) -> str:
+    """Standard output of ``python -m module ...``: a process of its own has a clean memory record.
+
+    Blocks of 64 kB and more go back to the system when freed, so that none hides in the allocator.
+    """
+    command = [sys.executable, "-m", module, *arguments]
+    environment = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
+
+
+def machine() -> str:
+    """One line about where the numbers come from."""
+    model = platform.processor()
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            model = line.partition(":")[2].strip()
+            break
+    return f"{model}, {len(os.sched_getaffinity(0))} cores, Python {platform.python_version()}"
+
+
+def _status(key: str) -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(key + ":"):
+            return int(line.split()[1]) * 1024
+    raise RuntimeError(f"/proc/self/status has no {key}")
