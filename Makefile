@@ -37,7 +37,8 @@ bench: setup  ## Measure speed and memory: results/bench/blur.parquet
 
 lock: setup  ## Pin the versions that are installed now, after changing pyproject.toml
 	@(echo "# Every package of the set-up, pinned. Made by: make lock"; \
-	    $(BIN)/pip freeze --all --exclude-editable | sed 's/+cpu//' | grep -v '^pip==' | LC_ALL=C sort -f) > .constraints
+	    $(BIN)/pip freeze --all --exclude-editable | sed -E 's/\+cpu//; s/^open3d-cpu(==.*)/&\nopen3d\1/' | \
+	    grep -v '^pip==' | LC_ALL=C sort -f) > .constraints
 	@mv .constraints constraints.txt
 
 clean:  ## Remove what was made, .venv included

@@ -1,5 +1,6 @@
 """Files: written whole or not at all, read without ever running what is in them."""
 
+import contextlib
 import json
 import os
 import secrets
@@ -26,7 +27,8 @@ def write(path: str | os.PathLike[str], writer: Callable[[Path], object]) -> Non
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:

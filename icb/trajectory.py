@@ -130,7 +130,8 @@ class Trajectory:
         else:
             raise InputError(f"{path}: expected a trajectory as .npz, .json, or .txt (Köhler)")
         if not isinstance(content, dict) or "poses" not in content:
-            raise InputError(f"{path}: expected 'poses' (M, 4, 4), found {', '.join(sorted(content)) or 'nothing'}")
+            found = ", ".join(sorted(content)) if isinstance(content, dict) else type(content).__name__
+            raise InputError(f"{path}: expected 'poses' (M, 4, 4), found {found or 'nothing'}")
         try:
             return cls(content["poses"], content.get("weights"), content.get("times"))
         except InputError as error:

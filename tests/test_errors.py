@@ -1,0 +1,110 @@
+"""Bad input to the models gets an error that names the value and what was expected."""
+
+import numpy as np
+import pytest
+import torch
+
+import icb
+from tests.scenes import scene
+
+MODELS = [icb.ImageCompositingBlur, icb.PixelWiseBlur]
+models = pytest.mark.parametrize("model", MODELS)
+
+
+@models
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d.__setitem__((3, 4), 0), "depth: got 0.0 at row 3, column 4, expected metres above 0"),
+        (lambda d: d.__setitem__((0, 1), np.nan), "depth: got nan at row 0, column 1"),
+        (lambda d: d.__setitem__((5, 2), -2), "depth: got -2.0 at row 5, column 2"),
+    ],
+)
+def test_bad_depth_values(model: type[icb.BlurOperator], change: object, message: str) -> None:
+    s = scene(11, 13)
+    change(s.depth)
+    with pytest.raises(icb.InputError, match=message):
+        model(s.depth, s.trajectory, s.camera)
+
+
+@models
+@pytest.mark.parametrize(
+    ("depth", "message"),
+    [
+        (np.ones((3, 4, 1)), r"depth: got shape \(3, 4, 1\), expected \(H, W\)"),
+        (np.ones((0, 4)), r"depth: got shape \(0, 4\)"),
+        ([[1.0]], "depth: got list, expected a numpy array or a torch tensor"),
+        (np.array([["a"]]), "depth: got <U1, expected metres"),
+        (np.ones((2, 2), complex), "depth: got complex128"),
+    ],
+)
+def test_bad_depth_arrays(model: type[icb.BlurOperator], depth: object, message: str) -> None:
+    s = scene(11, 13)
+    with pytest.raises(icb.InputError, match=message):
+        model(depth, s.trajectory, s.camera)
+
+
+@models
+@pytest.mark.parametrize(
+    ("image", "message"),
+    [
+        (np.ones((11, 14, 3), np.float32), r"image: got shape \(11, 14, 3\), expected \(11, 13, 3\) as the depth map"),
+        (np.ones(11, np.float32), r"image: got shape \(11,\)"),
+        (np.ones((11, 13, 3), np.uint8), "image: got uint8, expected float32 or float64 between 0 and 1"),
+        (torch.ones(3, 13, 11), r"image: got shape \(3, 13, 11\), expected \(..., 3, 11, 13\)"),
+        (torch.ones(3, 11, 13, dtype=torch.int32), r"image: got torch.int32, expected torch.float32"),
+        ("photo.png", "image: got str, expected a numpy array or a torch tensor"),
+    ],
+)
+def test_bad_images(model: type[icb.BlurOperator], image: object, message: str) -> None:
+    s = scene(11, 13)
+    blur = model(s.depth, s.trajectory, s.camera)
+    for function in (blur, blur.adjoint):
+        with pytest.raises(icb.InputError, match=message):
+            function(image)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n": 0.0}, "n: got 0.0, expected a positive number of pixels"),
+        ({"n": 1e-7}, "use a larger n"),
+        ({"sigma": 0.0}, "sigma: got 0.0"),
+        ({"sigma": np.nan}, "sigma: got nan"),
+        ({"backend": "cuda"}, "backend: got 'cuda', expected 'auto', 'compiled' or 'torch'"),
+    ],
+)
+def test_bad_options(options: dict[str, object], message: str) -> None:
+    s = scene(11, 13)
+    with pytest.raises(icb.InputError, match=message):
+        icb.ICB(s.depth, s.trajectory, s.camera, **options)
+
+
+def test_a_camera_that_turns_away() -> None:
+    s = scene(11, 13)
+    away = icb.Trajectory.from_motion(np.zeros((2, 3)), [[0, 0, 0], [0, 2.0, 0]])
+    with pytest.raises(icb.InputError, match="pose 1: turns the camera by a right angle or more"):
+        icb.ICB(s.depth, away, s.camera)
+    with pytest.raises(icb.InputError, match="pose 1: moves or turns the camera past part of the scene"):
+        icb.PWB(s.depth, away, s.camera)
+
+
+def test_a_camera_that_drives_through_the_scene() -> None:
+    s = scene(11, 13)
+    s.depth[:] = 5
+    s.depth[4, 6] = 0.5
+    through = icb.Trajectory.from_motion([[0.0, 0, 0], [0, 0, -1.0]])
+    with pytest.raises(icb.InputError, match="pose 1: moves or turns the camera past part of the scene"):
+        icb.PWB(s.depth, through, s.camera)
+    s.depth[4, 6] = 5  # now nothing is in the way
+    icb.PWB(s.depth, through, s.camera)
+
+
+def test_bad_numbers_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(icb.InputError, match="number of threads: got 0"):
+        icb.set_num_threads(0)
+    monkeypatch.setenv("ICB_NUM_THREADS", "many")
+    with pytest.raises(icb.InputError, match="ICB_NUM_THREADS: got 'many'"):
+        icb.num_threads()
+    monkeypatch.setenv("ICB_NUM_THREADS", "3")
+    assert icb.num_threads() == 3
