@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
@@ -17,7 +18,7 @@ Image = TypeVar("Image", "np.ndarray", "torch.Tensor")
 FLOATS = (np.float32, np.float64)
 
 
-class BlurOperator:
+class BlurOperator(ABC):
     """A linear blur of images of one size, built once and applied many times.
 
     ``y = blur(x)`` takes numpy ``(H, W)`` or ``(H, W, C)``, or torch ``(..., H, W)`` such as
@@ -38,17 +39,17 @@ class BlurOperator:
         self.backend = backend
 
     @property
+    @abstractmethod
     def radius(self) -> tuple[int, int]:
         """The largest displacement in rows and columns, in pixels."""
-        raise NotImplementedError
 
+    @abstractmethod
     def apply_planes(self, source: np.ndarray, channels: int, adjoint: bool) -> np.ndarray:
         """Blur ``(planes, H, W * channels)`` with channels interleaved."""
-        raise NotImplementedError
 
+    @abstractmethod
     def apply_tensor(self, source: torch.Tensor, adjoint: bool) -> torch.Tensor:
         """Blur ``(planes, H * W)`` on the tensor's device."""
-        raise NotImplementedError
 
     def __call__(self, x: Image) -> Image:
         """Blur an image."""
