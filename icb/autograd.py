@@ -25,13 +25,20 @@ class _Linear(torch.autograd.Function):
     """``y = A x``; backwards it applies the transpose, which is again such a function."""
 
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, operator: BlurOperator, adjoint: bool) -> torch.Tensor:
-        ctx.operator, ctx.adjoint = operator, adjoint
+    def forward(x: torch.Tensor, operator: BlurOperator, adjoint: bool) -> torch.Tensor:
         compiled = operator.backend == "compiled" or (operator.backend == "auto" and x.device.type == "cpu")
         if not compiled:
             return operator.apply_tensor(x.reshape(-1, x.shape[-2] * x.shape[-1]), adjoint).reshape(x.shape)
         planes = x.detach().cpu().contiguous().reshape(-1, *operator.shape).numpy()
         return torch.from_numpy(operator.apply_planes(planes, 1, adjoint)).to(x.device).reshape(x.shape)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        _, ctx.operator, ctx.adjoint = inputs
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[Any, ...], x: torch.Tensor, operator: BlurOperator, adjoint: bool) -> Any:
+        return _Linear.apply(x.movedim(in_dims[0], 0), operator, adjoint), 0
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:

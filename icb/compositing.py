@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,19 +11,18 @@ import numpy as np
 
 from icb.camera import Camera
 from icb.compiled.compositing import apply_stored, apply_walking, store_band
-from icb.errors import InputError
 from icb.layers import Layer, in_plane_motion, label_pixels, layer_bounds, layer_taps, layer_windows
-from icb.operator import Backend, BlurOperator, check_depth
+from icb.operator import Backend, BlurOperator, check_depth, check_motion, check_positive
 from icb.threads import bands, each_band, each_band_apart
 from icb.trajectory import Trajectory
 
 if TYPE_CHECKING:
     import torch
 
-    MatteTensors = tuple[int, torch.Tensor, torch.Tensor, torch.Tensor]
+    MatteTensors = tuple[int, torch.Tensor, torch.Tensor]
 
-STORED_VALUES = 18
-"""Matte values kept per pixel at the most: six float32 RGB images' worth. Real scenes need one to three."""
+STORED_VALUES = 9
+"""Matte values kept per pixel at the most: three float32 RGB images' worth. Real scenes need one to three."""
 
 UNLIMITED = 2**40
 
@@ -65,14 +64,13 @@ class ImageCompositingBlur(BlurOperator):
     ) -> None:
         depth = check_depth(depth)
         super().__init__((depth.shape[0], depth.shape[1]), backend)
-        if not (np.isfinite(sigma) and sigma > 0):
-            raise InputError(f"sigma: got {sigma}, expected a positive number of pixels")
-        self.n, self.sigma = float(n), float(sigma)
+        check_motion(trajectory, camera)
+        self.n, self.sigma = check_positive("n", n, "pixels"), check_positive("sigma", sigma, "pixels")
         parallax, pan = in_plane_motion(trajectory, camera)
-        self._bounds = layer_bounds(parallax, n, float(depth.min()))
+        self._bounds = layer_bounds(parallax, self.n, float(depth.min()))
         self._labels = label_pixels(depth, self._bounds)
-        self._taps, sizes = layer_taps(parallax, pan, trajectory.weights, self._labels.mean_depths)
-        self._windows = layer_windows(sizes, sigma, depth.dtype)
+        self._taps, sizes = layer_taps(parallax, pan, trajectory.weights, self._labels)
+        self._windows = layer_windows(sizes, self.sigma, depth.dtype)
         self._total = np.empty(depth.shape, depth.dtype)
         self._bands = self._build_bands()
         self._on_device: dict[torch.device, list[MatteTensors]] = {}
@@ -122,8 +120,9 @@ class ImageCompositingBlur(BlurOperator):
 
         target = torch.zeros_like(source)
         height, width = self.shape
-        for layer, row, column, alpha in self._matte_tensors(source.device):
-            matte, here = alpha.to(source.dtype), row * width + column
+        for layer, pixels, alpha in self._matte_tensors(source.device):
+            here, matte = pixels.long(), alpha.to(source.dtype)
+            row, column = here // width, here % width
             total = matte * source[:, here] if adjoint else source.new_zeros(len(source), len(here))
             for tap in range(self._taps.pointer[layer], self._taps.pointer[layer + 1]):
                 from_row = (row - int(self._taps.dy[tap])).clamp_(0, height - 1)
@@ -147,38 +146,50 @@ class ImageCompositingBlur(BlurOperator):
         def upload(array: np.ndarray) -> torch.Tensor:
             return torch.from_numpy(array).to(device)
 
-        made = ((layer, upload(row), upload(column), upload(a)) for layer, row, column, a in self._matte_pixels())
+        made = ((layer, upload(pixels), upload(alpha)) for layer, pixels, alpha in self._matte_pixels())
         if not all(band.complete for band in self._bands):
             return made
         return self._on_device.setdefault(device, list(made))
 
-    def _matte_pixels(self) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
-        """``(layer, rows, columns, A)`` of all pixels where a matte is not zero, each pixel once a layer."""
-        groups = [[band for band in self._bands if band.complete]]
-        groups += [[band] for band in self._bands if not band.complete]
-        for group in filter(None, groups):
+    def _matte_pixels(self) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """``(layer, pixels, A)`` wherever a matte is not zero; a layer comes once for each group of bands."""
+        for group in self._groups():
             made = [band if band.complete else self._build_band(band.first, band.last, UNLIMITED) for band in group]
             runs = np.concatenate([band.runs for band in made])
             alpha = np.concatenate([band.alpha for band in made])
-            sizes = runs[:, 3] - runs[:, 2]
-            layer, row = np.repeat(runs[:, 0], sizes), np.repeat(runs[:, 1].astype(np.int64), sizes)
-            begin_of_run = np.repeat(np.cumsum(sizes) - sizes, sizes)
-            column = np.repeat(runs[:, 2], sizes) + np.arange(len(alpha)) - begin_of_run
-            order = np.argsort(layer, kind="stable")
-            ends = np.flatnonzero(np.diff(layer[order], append=-1)) + 1
-            for begin, end in zip(np.append(0, ends[:-1]), ends, strict=True):
-                pixels = order[begin:end]
-                yield int(layer[pixels[0]]), row[pixels], column[pixels], alpha[pixels]
+            ends = np.cumsum(runs[:, 3] - runs[:, 2])
+            starts = ends - (runs[:, 3] - runs[:, 2])
+            by_layer = np.argsort(runs[:, 0], kind="stable")
+            cuts = np.flatnonzero(np.diff(runs[by_layer, 0], append=-1)) + 1
+            for begin, end in zip(np.append(0, cuts[:-1]), cuts, strict=True):
+                mine = by_layer[begin:end]
+                pixels = [np.arange(a, b, dtype=np.int32) + row * self.shape[1] for _, row, a, b in runs[mine].tolist()]
+                values = [alpha[starts[run] : ends[run]] for run in mine]
+                yield int(runs[mine[0], 0]), np.concatenate(pixels), np.concatenate(values)
+
+    def _groups(self) -> Iterator[list[_Band]]:
+        """Bands to unpack together: few and large for a device's sake, but no more than two values a pixel."""
+        group: list[_Band] = []
+        for band in self._bands:
+            if not band.complete:
+                yield [band]
+                continue
+            if group and sum(len(b.alpha) for b in group) + len(band.alpha) > 2 * self.shape[0] * self.shape[1]:
+                yield group
+                group = []
+            group.append(band)
+        if group:
+            yield group
 
     @cached_property
     def layers(self) -> list[Layer]:
         """The depth layers, far to near; empty ones included."""
-        near = np.append(self._bounds, 0.0)
-        far = np.insert(self._bounds, 0, np.inf)
+        near = self._bounds if len(self._bounds) else np.zeros(1)
+        far = np.insert(near[:-1], 0, np.inf)
         taps, found = self._taps, []
         for index, depth in enumerate(self._labels.mean_depths):
             cut = slice(taps.pointer[index], taps.pointer[index + 1])
-            share = self._labels.counts[index] / (self.shape[0] * self.shape[1])
+            share = float(self._labels.counts[index]) / (self.shape[0] * self.shape[1])
             pairs = np.stack([taps.dy[cut], taps.dx[cut]], axis=1)
             weights = taps.weight[cut].copy()
             found.append(Layer(index, float(near[index]), float(far[index]), float(depth), share, pairs, weights))
@@ -193,9 +204,12 @@ class ImageCompositingBlur(BlurOperator):
             labels[row, start:end] = label
         return labels
 
-    def mattes(self) -> np.ndarray:
-        """The mattes A_l, (L, H, W); they sum to 1. As large as it sounds: made when asked for."""
-        stack = np.zeros((len(self._taps.pointer) - 1, *self.shape), self._windows.weight.dtype)
-        for layer, row, column, alpha in self._matte_pixels():
-            stack[layer, row, column] += alpha
-        return stack
+    def mattes(self, layers: Sequence[int] | None = None) -> np.ndarray:
+        """The mattes A_l of the given layers, (L, H, W); those of all layers, the default, sum to 1."""
+        wanted = range(len(self._labels.counts)) if layers is None else layers
+        place = {layer: index for index, layer in enumerate(wanted)}
+        stack = np.zeros((len(place), self.shape[0] * self.shape[1]), self._total.dtype)
+        for layer, pixels, alpha in self._matte_pixels():
+            if layer in place:
+                stack[place[layer], pixels] += alpha
+        return stack.reshape(len(place), *self.shape)

@@ -127,9 +127,9 @@ def _show_layers(axes: Axes, blur: ImageCompositingBlur) -> None:
 def _show_kernels(figure: SubFigure, blur: ImageCompositingBlur, shown: list[Layer]) -> None:
     figure.suptitle("Kernels (above) and mattes (below), from far to near")
     grid = figure.subplots(2, len(shown), squeeze=False)
-    mattes = blur.mattes()
+    mattes = blur.mattes([layer.index for layer in shown])
     radius = max(int(np.abs(layer.taps).max(initial=0)) for layer in shown) + 1
-    for layer, above, below in zip(shown, grid[0], grid[1], strict=True):
+    for layer, matte, above, below in zip(shown, mattes, grid[0], grid[1], strict=True):
         kernel = layer.kernel()
         margin = radius - len(kernel) // 2
         extent = (-radius - 0.5, radius + 0.5, radius + 0.5, -radius - 0.5)
@@ -137,7 +137,7 @@ def _show_kernels(figure: SubFigure, blur: ImageCompositingBlur, shown: list[Lay
         at = "no finite depth" if np.isinf(layer.depth) else f"{layer.depth:.3g} m"
         above.set_title(f"layer {layer.index}\n{at}, {layer.share:.1%}", fontsize=9)
         above.tick_params(labelsize=7)
-        below.imshow(mattes[layer.index], cmap="gray", vmin=0, vmax=1)
+        below.imshow(matte, cmap="gray", vmin=0, vmax=1)
         below.set(xticks=[], yticks=[])
     grid[0][0].set_ylabel("displacement [px]", fontsize=8)
 

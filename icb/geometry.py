@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from icb.errors import InputError
 
-MAX_LAYERS = 65535
+MAX_LAYERS = 4096
 
 
 def blur_extent(displacement: ArrayLike, focal: ArrayLike, depth: ArrayLike) -> np.ndarray:
@@ -58,7 +58,7 @@ def depth_sequence(kappa: float, n: float = 1.0, nearest: float = 0.0, *, count:
         terms = np.ceil((2 * kappa / nearest - 1) / (2 * n)) + 1
         if terms > MAX_LAYERS:
             raise InputError(
-                f"n={n} cuts depths down to {nearest:g} m into {terms:.0f} layers, expected at most {MAX_LAYERS}: "
+                f"n={n} cuts depths down to {nearest:g} m into {terms:.4g} layers, expected at most {MAX_LAYERS}: "
                 f"use a larger n"
             )
         count = max(1, int(terms))

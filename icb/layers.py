@@ -25,11 +25,11 @@ class Layer:
     far: float
     """... to just below D_(l-1); infinity for layer 0."""
     depth: float
-    """D*_l, the mean depth; infinity where the layer has no finite depth."""
+    """D*_l, the mean depth; infinity where no pixel of the layer has a finite depth."""
     share: float
     """Part of the image's pixels."""
     taps: np.ndarray
-    """Displacements (dy, dx) in pixels, (T, 2)."""
+    """Displacements (dy, dx) in pixels, (T, 2); none for a layer without pixels."""
     weights: np.ndarray
     """Their weights, summing to 1, (T,)."""
 
@@ -65,17 +65,24 @@ def in_plane_motion(trajectory: Trajectory, camera: Camera) -> tuple[np.ndarray,
 
 
 def layer_bounds(parallax: np.ndarray, n: float, nearest: float) -> np.ndarray:
-    """Union of the depth sequences of both axes, far to near; empty without parallax."""
+    """Union of the depth sequences of both axes, far to near, up to the first that covers the nearest depth.
+
+    Empty without parallax.
+    """
     if np.isinf(nearest):
         nearest = float(np.finfo(np.float64).max)  # nothing near: the first bound is enough
     sequences = [depth_sequence(float(np.abs(axis).max()), n, nearest) for axis in parallax.T]
-    return np.unique(np.concatenate(sequences))[::-1].copy()
+    union = np.unique(np.concatenate(sequences))[::-1]
+    return union[: np.count_nonzero(union > nearest) + 1].copy()
 
 
 def label_pixels(depth: np.ndarray, bounds: np.ndarray) -> Labels:
-    """One pass over the depth map: run-length encoded layers, pixel counts, mean depths."""
+    """One pass over the depth map: run-length encoded layers, pixel counts, mean depths.
+
+    As many layers as bounds, and one without any: the last bound covers the nearest depth.
+    """
     rows = bands(depth.shape[0])
-    parts = each_band(lambda index: encode_rows(depth, bounds, *rows[index]), range(len(rows)))
+    parts = each_band(lambda index: encode_rows(depth, bounds[:-1], *rows[index]), range(len(rows)))
     offsets = np.cumsum([0] + [part[1].size for part in parts])
     pointers = [part[0][1:] + offset for part, offset in zip(parts, offsets, strict=False)]
     regions = Regions(
@@ -87,12 +94,11 @@ def label_pixels(depth: np.ndarray, bounds: np.ndarray) -> Labels:
     return Labels(regions, counts, means)
 
 
-def layer_taps(
-    parallax: np.ndarray, pan: np.ndarray, weights: np.ndarray, depths: np.ndarray
-) -> tuple[Taps, np.ndarray]:
+def layer_taps(parallax: np.ndarray, pan: np.ndarray, weights: np.ndarray, labels: Labels) -> tuple[Taps, np.ndarray]:
     """Kernels of all layers, and the larger of the numbers of rows and columns that each touches."""
-    pointer, dy, dx, weight, sizes = count_taps(parallax, pan, weights, depths, FARTHEST_TAP)
-    low, high = np.minimum.reduceat(dx, pointer[:-1]), np.maximum.reduceat(dx, pointer[:-1])
+    pointer, dy, dx, weight, low, high, sizes = count_taps(
+        parallax, pan, weights, labels.mean_depths, labels.counts, FARTHEST_TAP
+    )
     return Taps(pointer, dy, dx, weight, low, high, int(np.abs(dy).max())), sizes
 
 
@@ -108,4 +114,4 @@ def layer_windows(sizes: np.ndarray, sigma: float, dtype: np.dtype) -> Windows:
         window = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma) ** 2)
         made[int(radius)] = window / window.sum()
     weights = np.concatenate([made[int(radius)] for radius in radii])
-    return Windows(np.append(0, np.cumsum(2 * radii + 1)), radii, weights.astype(dtype), int(radii.max()))
+    return Windows(np.append(0, np.cumsum(2 * radii + 1)), radii, weights, int(radii.max()))

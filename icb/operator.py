@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
+from icb.camera import Camera
 from icb.errors import InputError
+from icb.trajectory import Trajectory
 
 if TYPE_CHECKING:
     import torch
@@ -72,11 +74,13 @@ class BlurOperator(ABC):
         if image.ndim not in (2, 3) or image.shape[:2] != self.shape or image.size == 0:
             expected = f"({self.shape[0]}, {self.shape[1]}, 3) as the depth map"
             raise InputError(f"image: got shape {image.shape}, expected {expected}")
-        if image.dtype not in FLOATS:
+        native = image.dtype.newbyteorder("=")
+        if native not in FLOATS:
             raise InputError(f"image: got {image.dtype}, expected float32 or float64 between 0 and 1")
         height, width = self.shape
         channels = image.shape[2] if image.ndim == 3 else 1
-        planes = np.ascontiguousarray(image).reshape(1, height, width * channels)
+        # Native, contiguous and writable: compiled code is made for one kind of array only.
+        planes = np.require(image, native, ["C", "W"]).reshape(1, height, width * channels)
         if self.backend == "torch":
             import torch
 
@@ -91,10 +95,12 @@ def check_depth(depth: np.ndarray | torch.Tensor) -> np.ndarray:
     if not isinstance(depth, np.ndarray):
         if not hasattr(depth, "detach"):
             raise InputError(f"depth: got {type(depth).__name__}, expected a numpy array or a torch tensor")
-        depth = depth.detach().cpu().numpy()
+        tensor = depth.detach().cpu()
+        small = tensor.is_floating_point() and tensor.element_size() < 4  # numpy has no bfloat16
+        depth = (tensor.float() if small else tensor).numpy()
     if depth.ndim != 2 or depth.size == 0:
         raise InputError(f"depth: got shape {depth.shape}, expected (H, W)")
-    if depth.dtype not in FLOATS:
+    if depth.dtype.newbyteorder("=") not in FLOATS:
         if depth.dtype.kind not in "fiu":
             raise InputError(f"depth: got {depth.dtype}, expected metres as float32 or float64")
         depth = depth.astype(np.float32)
@@ -102,4 +108,23 @@ def check_depth(depth: np.ndarray | torch.Tensor) -> np.ndarray:
     if not nearest > 0:
         row, column = np.argwhere(~(depth > 0))[0]
         raise InputError(f"depth: got {depth[row, column]} at row {row}, column {column}, expected metres above 0")
-    return np.ascontiguousarray(depth)
+    return np.require(depth, depth.dtype.newbyteorder("="), ["C", "W"])
+
+
+def check_motion(trajectory: Trajectory, camera: Camera) -> None:
+    """Refuse what is no trajectory or camera with a word rather than a traceback from deep inside."""
+    if not isinstance(trajectory, Trajectory):
+        raise InputError(f"trajectory: got {type(trajectory).__name__}, expected icb.Trajectory(poses)")
+    if not isinstance(camera, Camera):
+        raise InputError(f"camera: got {type(camera).__name__}, expected icb.Camera(fx, fy, cx, cy)")
+
+
+def check_positive(name: str, value: float, unit: str) -> float:
+    """A positive, finite number."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not (np.isfinite(number) and number > 0):
+        raise InputError(f"{name}: got {value!r}, expected a positive number of {unit}")
+    return number

@@ -1,5 +1,6 @@
 """Photos and depth maps as files."""
 
+import io
 import os
 from pathlib import Path
 
@@ -27,7 +28,9 @@ def write_image(path: str | os.PathLike[str], image: np.ndarray, *, bits: int = 
     """Write RGB (H, W, 3) or grey (H, W) between 0 and 1, rounded to 8 or 16 bits; ``.npy`` keeps the floats."""
     path = Path(path)
     if path.suffix.lower() == ".npy":
-        files.write(path, lambda temporary: np.save(temporary, image, allow_pickle=False))
+        data = io.BytesIO()
+        np.save(data, image, allow_pickle=False)
+        files.write(path, lambda temporary: temporary.write_bytes(data.getvalue()))
         return
     if bits not in (8, 16):
         raise InputError(f"bits: got {bits}, expected 8 or 16")
@@ -36,14 +39,14 @@ def write_image(path: str | os.PathLike[str], image: np.ndarray, *, bits: int = 
     most = 2**bits - 1
     pixels = np.floor(np.clip(image, 0, 1) * most + 0.5).astype(np.uint8 if bits == 8 else np.uint16)
     try:
-        done, data = cv2.imencode(path.suffix.lower(), pixels[..., ::-1] if pixels.ndim == 3 else pixels)
+        done, encoded = cv2.imencode(path.suffix.lower(), pixels[..., ::-1] if pixels.ndim == 3 else pixels)
     except cv2.error:
-        done, data = False, np.zeros(0, np.uint8)
+        done, encoded = False, np.zeros(0, np.uint8)
     if not done:
         raise InputError(
             f"{path}: got {path.suffix or 'no ending'!r}, expected an image such as .png, .jpg, .tif or .npy"
         )
-    files.write(path, lambda temporary: temporary.write_bytes(data.tobytes()))
+    files.write(path, lambda temporary: temporary.write_bytes(encoded.tobytes()))
 
 
 def read_depth(path: str | os.PathLike[str], *, unit: float | None = None, key: str | None = None) -> np.ndarray:
@@ -73,7 +76,11 @@ def read_depth(path: str | os.PathLike[str], *, unit: float | None = None, key: 
         depth = depth[..., 0]
     if depth.ndim != 2 or depth.size == 0 or depth.dtype.kind not in "fiu":
         raise InputError(f"{path}: got {depth.dtype} of shape {depth.shape}, expected numbers of shape (H, W)")
-    return (depth * (1.0 if unit is None else unit)).astype(np.float32)
+    with np.errstate(over="ignore"):
+        metres = (depth.astype(np.float64) * (1.0 if unit is None else unit)).astype(np.float32)
+    if np.isinf(metres[np.isfinite(depth)]).any():
+        raise InputError(f"{path}: got {np.nanmax(depth):g} times a unit of {unit}, expected metres")
+    return metres
 
 
 def _decode(data: np.ndarray, flags: int) -> np.ndarray | None:

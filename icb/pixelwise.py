@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from icb.camera import Camera
-from icb.compiled.pixelwise import Homographies, apply_rows, extremes
+from icb.compiled.pixelwise import Homographies, apply_rows, largest_displacements
 from icb.errors import InputError
-from icb.operator import Backend, BlurOperator, check_depth
+from icb.operator import Backend, BlurOperator, check_depth, check_motion
 from icb.threads import bands, each_band, each_band_apart
 from icb.trajectory import Trajectory
 
 if TYPE_CHECKING:
     import torch
+
+
+PIXELS_AT_ONCE = 2**17
+"""On a torch device, displacements are made for so many pixels at a time: they need a dozen float64 each."""
 
 
 class PixelWiseBlur(BlurOperator):
@@ -35,50 +40,55 @@ class PixelWiseBlur(BlurOperator):
         *,
         backend: Backend = "auto",
     ) -> None:
-        self._depth = check_depth(depth)
+        self._depth = check_depth(depth).copy()  # it is used at every application
         super().__init__((self._depth.shape[0], self._depth.shape[1]), backend)
+        check_motion(trajectory, camera)
         self._camera = camera
         self._poses = homographies(trajectory, camera)
-        self._require_in_front()
-
-    @property
-    def radius(self) -> tuple[int, int]:
-        most_x, most_y, _ = self._extremes
-        return int(np.floor(most_y + 0.5)), int(np.floor(most_x + 0.5))
+        lowest, self._reach = self._bounds()
+        self._require_in_front(lowest, trajectory.weights > 0)
 
     @cached_property
-    def _extremes(self) -> tuple[float, float, float]:
-        """``(max |dx|, max |dy|, min Z)`` over all pixels and poses; costs about one application."""
+    def radius(self) -> tuple[int, int]:
+        """The largest displacement in rows and columns; costs about half an application when first asked for."""
         rows = bands(self.shape[0])
-        found = np.array(
-            each_band(
-                lambda index: extremes(self._poses, self._depth, self._camera.cx, self._camera.cy, *rows[index]),
-                range(len(rows)),
-            )
-        )
-        return float(found[:, 0].max()), float(found[:, 1].max()), float(found[:, 2].min())
 
-    def _require_in_front(self) -> None:
-        """Every scene point must stay in front of the camera, or its displacement means nothing.
+        def work(index: int) -> np.ndarray:
+            camera = self._camera
+            return np.array(largest_displacements(self._poses, self._depth, camera.cx, camera.cy, *rows[index]))
 
-        Z is linear in u, v and 1 / D, so its corners bound it; only where they leave doubt is every
-        pixel looked at.
+        down, right = np.max(each_band(work, range(len(rows))), axis=0)
+        return int(down), int(right)
+
+    def _bounds(self) -> tuple[np.ndarray, float]:
+        """Per pose a lower bound of Z; and how many rows a pixel can move at the most, or more.
+
+        Z is linear in u, v and 1 / D, so its corners bound it; N_y is bounded term by term.
         """
-        poses, (height, width) = self._poses, self.shape
+        p, (height, width) = self._poses, self.shape
         u = np.array([0, width - 1]) - self._camera.cx
         v = np.array([0, height - 1]) - self._camera.cy
-        inverse = 1 / np.array([self._depth.min(), self._depth.max()], np.float64)
-        corners = (
-            (poses.zu[:, None] * u).min(axis=1)
-            + (poses.zv[:, None] * v).min(axis=1)
-            + poses.z1
-            + (poses.tz[:, None] * inverse).min(axis=1)
-        )
-        if corners.min() <= 0 and self._extremes[2] <= 0:
-            raise InputError(
-                f"pose {int(np.argmin(corners))}: moves or turns the camera past part of the scene, "
-                f"expected every point to stay in front of it"
-            )
+        inverse = 1 / np.array([self._depth.max(), self._depth.min()], np.float64)
+        tilts = p.zu[:, None, None] * u[:, None] + p.zv[:, None, None] * v
+        z = tilts.min(axis=(1, 2)) + p.z1 + (p.tz[:, None] * inverse).min(axis=1)
+        tall = np.abs(v).max()
+        y = np.abs(p.yu) * np.abs(u).max() + np.abs(p.yv[:, None, None] - tilts).max(axis=(1, 2)) * tall + np.abs(p.y1)
+        y += np.abs(p.fty[:, None] - p.tz[:, None] * v).max(axis=1) * inverse[1]
+        with np.errstate(divide="ignore"):
+            reach = np.where(z > 0, y / np.maximum(z, 0), np.inf).max()
+        return z, float(min(np.ceil(reach + 0.5), height))
+
+    def _require_in_front(self, lowest: np.ndarray, used: np.ndarray) -> None:
+        """Every scene point must stay in front of the camera, or its displacement means nothing."""
+        v, u = np.ogrid[: self.shape[0], : self.shape[1]]
+        for index in np.flatnonzero(lowest <= 0):  # the bound leaves doubt: look at every pixel
+            p = self._poses
+            tilt = p.zu[index] * (u - self._camera.cx) + p.zv[index] * (v - self._camera.cy)
+            if (tilt + p.z1[index] + p.tz[index] / self._depth).min() <= 0:
+                raise InputError(
+                    f"pose {int(np.flatnonzero(used)[index])}: moves or turns the camera past part of the scene, "
+                    f"expected every point to stay in front of it"
+                )
 
     def apply_planes(self, source: np.ndarray, channels: int, adjoint: bool) -> np.ndarray:
         target = np.zeros_like(source)
@@ -88,32 +98,42 @@ class PixelWiseBlur(BlurOperator):
             camera = self._camera
             apply_rows(adjoint, source, target, channels, self._poses, self._depth, camera.cx, camera.cy, *rows[index])
 
-        reach = min(self.radius[0], self.shape[0]) if adjoint else 0
-        each_band_apart(work, len(rows), reach)
+        each_band_apart(work, len(rows), int(self._reach) if adjoint else 0)
         return target
 
     def apply_tensor(self, source: torch.Tensor, adjoint: bool) -> torch.Tensor:
         import torch
 
-        (height, width), device, poses = self.shape, source.device, self._poses
-        inverse = 1 / torch.from_numpy(self._depth).to(device, torch.float64)
-        row = torch.arange(height, device=device)[:, None]
+        target = torch.zeros_like(source)
+        height, width = self.shape
+        rows = max(1, PIXELS_AT_ONCE // width)
+        for first in range(0, height, rows):
+            last = min(first + rows, height)
+            here = slice(first * width, last * width)
+            for there, weight in self._sources(source.device, first, last):
+                if adjoint:
+                    target.index_add_(1, there, source[:, here], alpha=weight)
+                else:
+                    target[:, here].add_(source[:, there], alpha=weight)
+        return target
+
+    def _sources(self, device: torch.device, first: int, last: int) -> Iterator[tuple[torch.Tensor, float]]:
+        """For each pose the pixels ``p - displacement(p)`` that rows ``first:last`` see, and its weight."""
+        import torch
+
+        (height, width), p = self.shape, self._poses
+        inverse = 1 / torch.from_numpy(self._depth[first:last]).to(device, torch.float64)
+        row = torch.arange(first, last, device=device)[:, None]
         column = torch.arange(width, device=device)[None, :]
         u, v = column - self._camera.cx, row - self._camera.cy
-        target = torch.zeros_like(source)
-        for m, weight in enumerate(poses.weight):
-            tilt = poses.zu[m] * u + poses.zv[m] * v
-            z = tilt + poses.z1[m] + poses.tz[m] * inverse
-            x = (poses.xu[m] - tilt) * u + poses.xv[m] * v + poses.x1[m] + (poses.ftx[m] - poses.tz[m] * u) * inverse
-            y = poses.yu[m] * u + (poses.yv[m] - tilt) * v + poses.y1[m] + (poses.fty[m] - poses.tz[m] * v) * inverse
+        for m, weight in enumerate(p.weight):
+            tilt = p.zu[m] * u + p.zv[m] * v
+            z = tilt + p.z1[m] + p.tz[m] * inverse
+            x = (p.xu[m] - tilt) * u + p.xv[m] * v + p.x1[m] + (p.ftx[m] - p.tz[m] * u) * inverse
+            y = p.yu[m] * u + (p.yv[m] - tilt) * v + p.y1[m] + (p.fty[m] - p.tz[m] * v) * inverse
             from_row = (row - torch.floor(y / z + 0.5)).clamp_(0, height - 1)
             from_column = (column - torch.floor(x / z + 0.5)).clamp_(0, width - 1)
-            there = (from_row * width + from_column).long().flatten()
-            if adjoint:
-                target.index_add_(1, there, source, alpha=float(weight))
-            else:
-                target.add_(source[:, there], alpha=float(weight))
-        return target
+            yield (from_row * width + from_column).long().flatten(), float(weight)
 
 
 def homographies(trajectory: Trajectory, camera: Camera) -> Homographies:

@@ -6,7 +6,7 @@ asleep in between; a forked process makes its own.
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from typing import TypeVar
 
@@ -24,8 +24,8 @@ _chosen: int | None = None
 def set_num_threads(count: int | None) -> None:
     """Use this many threads from now on; None returns to the default."""
     global _chosen
-    if count is not None and count < 1:
-        raise InputError(f"number of threads: got {count}, expected at least 1")
+    if count is not None and (not isinstance(count, int) or count < 1):
+        raise InputError(f"number of threads: got {count}, expected a whole number of at least 1")
     _chosen = count
 
 
@@ -35,7 +35,7 @@ def num_threads() -> int:
         return _chosen
     text = os.environ.get("ICB_NUM_THREADS")
     if text:
-        if not text.isdigit() or int(text) < 1:
+        if not (text.isascii() and text.isdigit()) or int(text) < 1:
             raise InputError(f"ICB_NUM_THREADS: got {text!r}, expected a whole number of at least 1")
         return int(text)
     if hasattr(os, "sched_getaffinity"):
@@ -53,7 +53,18 @@ def each_band(work: Callable[[int], Result], indices: Sequence[int]) -> list[Res
     count = min(num_threads(), len(indices))
     if count <= 1:
         return [work(index) for index in indices]
-    return list(_pool(os.getpid(), num_threads()).map(work, indices))
+    pool = _pool(os.getpid(), num_threads())
+    futures = [_submit(pool, work, index) for index in indices]
+    return [future.result() for future in futures]
+
+
+def _submit(pool: ThreadPoolExecutor, work: Callable[[int], Result], index: int) -> "Future[Result]":
+    try:
+        return pool.submit(work, index)
+    except RuntimeError:  # the interpreter is shutting down and starts no more threads
+        done: Future[Result] = Future()
+        done.set_result(work(index))
+        return done
 
 
 @lru_cache(maxsize=1)

@@ -58,7 +58,7 @@ class Trajectory:
         cls, translations: ArrayLike, rotation_vectors: ArrayLike | None = None, **options: Any
     ) -> Trajectory:
         """From translations t_m (M, 3) in metres and rotation vectors (M, 3) in radians."""
-        t = np.asarray(translations, np.float64)
+        t = _numbers("translations", translations)
         if t.ndim != 2 or t.shape[1] != 3:
             raise InputError(f"translations: got shape {t.shape}, expected (M, 3)")
         poses = np.tile(np.eye(4), (len(t), 1, 1))
@@ -66,7 +66,7 @@ class Trajectory:
         if rotation_vectors is not None:
             from scipy.spatial.transform import Rotation
 
-            vectors = np.asarray(rotation_vectors, np.float64)
+            vectors = _numbers("rotation vectors", rotation_vectors)
             if vectors.shape != t.shape:
                 raise InputError(f"rotation vectors: got shape {vectors.shape}, expected {t.shape} as the translations")
             poses[:, :3, :3] = Rotation.from_rotvec(vectors).as_matrix()
@@ -77,6 +77,9 @@ class Trajectory:
         if not -len(self) <= index < len(self):
             raise InputError(f"reference pose: got {index}, expected an index of {len(self)} poses")
         poses = self.poses @ np.linalg.inv(self.poses[index])
+        # Logs are rounded; a product of two such poses is off by more than either.
+        left, _, right = np.linalg.svd(poses[:, :3, :3])
+        poses[:, :3, :3] = left @ right
         poses[index] = np.eye(4)
         return Trajectory(poses, self.weights, self.times)
 
@@ -101,6 +104,9 @@ class Trajectory:
             poses[:, axis, 3] = np.interp(ticks, clock, self.translations[:, axis])
         density = self.weights / np.gradient(clock)
         weights = np.interp(ticks, clock, density)
+        if weights.sum() == 0:  # all of it lies between the ticks
+            nearest = np.abs(ticks[:, None] - clock).argmin(axis=0)
+            weights = np.bincount(nearest, self.weights, minlength=count)
         return Trajectory(poses, weights, None if self.times is None else ticks)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -109,9 +115,9 @@ class Trajectory:
         content = {"poses": self.poses, "weights": self.weights}
         if self.times is not None:
             content["times"] = self.times
-        if path.suffix == ".npz":
-            files.write(path, lambda temporary: np.savez(temporary, allow_pickle=False, **content))
-        elif path.suffix == ".json":
+        if path.suffix.lower() == ".npz":
+            files.write(path, lambda temporary: _savez(temporary, content))
+        elif path.suffix.lower() == ".json":
             text = json.dumps({key: value.tolist() for key, value in content.items()})
             files.write(path, lambda temporary: temporary.write_text(text))
         else:
@@ -121,11 +127,12 @@ class Trajectory:
     def load(cls, path: str | os.PathLike[str]) -> Trajectory:
         """Read what :meth:`save` wrote, or a Köhler file (``.txt``, ``.csv``)."""
         path = Path(path)
-        if path.suffix in (".txt", ".csv"):
+        suffix = path.suffix.lower()
+        if suffix in (".txt", ".csv"):
             return cls.from_kohler(path)
-        if path.suffix == ".npz":
+        if suffix == ".npz":
             content = files.load_npz(path)
-        elif path.suffix == ".json":
+        elif suffix == ".json":
             content = files.load_json(path)
         else:
             raise InputError(f"{path}: expected a trajectory as .npz, .json, or .txt (Köhler)")
@@ -165,6 +172,11 @@ class Trajectory:
         return plot_trajectory(self, axes)
 
 
+def _savez(path: Path, content: dict[str, np.ndarray]) -> None:
+    with path.open("wb") as stream:  # given a name, numpy may add an ending to it
+        np.savez(stream, allow_pickle=False, **content)
+
+
 def _frozen(array: np.ndarray) -> np.ndarray:
     array.setflags(write=False)
     return array
@@ -173,7 +185,7 @@ def _frozen(array: np.ndarray) -> np.ndarray:
 def _numbers(name: str, values: ArrayLike) -> np.ndarray:
     try:
         return np.array(values, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name}: expected an array of numbers") from None
 
 

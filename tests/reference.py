@@ -59,9 +59,9 @@ def depth_sequence(kappa: float, n: float, nearest: float) -> list[float]:
 
 
 def regions(depth: Tensor, bounds: list[float]) -> Tensor:
-    """R_0 = {D >= D_0}, R_l = {D_l <= D < D_(l-1)}, (L, H, W), and what lies nearer than the last bound."""
+    """R_0 = {D >= D_0}, R_l = {D_l <= D < D_(l-1)}, (L, H, W); the last bound lies below every depth."""
     depth = depth.to(torch.float64)
-    edges = [math.inf, *bounds, -math.inf]
+    edges = [math.inf, *bounds] if bounds else [math.inf, 0.0]
     masks = [(depth >= near) & (depth < far) for far, near in pairwise(edges)]
     masks[0] |= torch.isinf(depth)
     return torch.stack(masks)
@@ -76,7 +76,7 @@ def dense_kernels(depth: Tensor, masks: Tensor, poses: Tensor, weights: Tensor, 
     for mask in masks:
         inside = depth.to(torch.float64)[mask]
         inside = inside[torch.isfinite(inside)]
-        mean = inside.mean() if len(inside) else torch.tensor(math.inf)
+        mean = inside.mean() if len(inside) else torch.tensor(math.inf, dtype=torch.float64)
         moved.append(round_half_up(parallax / mean + pan).long())
     radius = int(max(m.abs().max() for m in moved))
     kernels = torch.zeros(len(masks), 2 * radius + 1, 2 * radius + 1, dtype=torch.float64)
@@ -137,7 +137,9 @@ def icb_parts(
     bounds: set[float] = set()
     for axis, focal in ((0, float(matrix[0, 0])), (1, float(matrix[1, 1]))):
         bounds |= set(depth_sequence(float((focal * poses[:, axis, 3]).abs().max()), n, nearest))
-    masks = regions(depth, sorted(bounds, reverse=True))
+    beyond = [bound for bound in bounds if bound > nearest]
+    covering = [bound for bound in bounds if bound <= nearest]
+    masks = regions(depth, sorted(beyond, reverse=True) + ([max(covering)] if covering else []))
     kernels = dense_kernels(depth, masks, poses, weights, matrix)
     return mattes(masks, kernels, sigma, dtype), kernels
 

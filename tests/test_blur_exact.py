@@ -1,12 +1,15 @@
 """The fast models against the literal ones: values, gradients, adjoints, invariants."""
 
+import copy
+import multiprocessing
+
 import numpy as np
 import pytest
 import torch
 
 import icb
 from tests import reference
-from tests.scenes import KINDS, Scene, boxes, scene
+from tests.scenes import KINDS, Scene, scene
 
 MODELS = {"icb": icb.ImageCompositingBlur, "pwb": icb.PixelWiseBlur}
 LITERAL = {"icb": reference.icb, "pwb": reference.pwb}
@@ -112,6 +115,9 @@ def test_layers_describe_the_literal_regions_and_kernels() -> None:
         if inside.size:
             assert layer.near <= inside.min() and inside.max() < layer.far
             assert layer.depth == pytest.approx(inside.mean(dtype=np.float64))
+        else:
+            assert layer.taps.size == 0
+            continue
         pad = (len(dense) - len(layer.kernel())) // 2
         np.testing.assert_allclose(np.pad(layer.kernel(), pad), dense, atol=1e-12)
 
@@ -275,5 +281,76 @@ def test_a_tensor_as_depth() -> None:
     np.testing.assert_array_equal(icb.ICB(torch.from_numpy(s.depth), s.trajectory, s.camera)(s.image()), expected)
 
 
-def test_boxes_have_depth_to_spare() -> None:
-    assert np.ptp(boxes(40, 50)) > 5
+def test_the_nearest_layer_has_pixels_and_the_bounds_cover_them() -> None:
+    s = scene(30, 41, "pan-tilt", 7.0)
+    layers = icb.ICB(s.depth, s.trajectory, s.camera).layers
+    assert layers[0].far == np.inf
+    assert layers[-1].near <= s.depth.min() < layers[-1].far
+    assert sum(layer.share for layer in layers) == pytest.approx(1)
+    (only,) = icb.ICB(s.depth, scene(30, 41, "pan only").trajectory, s.camera).layers
+    assert (only.near, only.far, only.share) == (0, np.inf, 1)
+
+
+@pytest.mark.parametrize("sigma", [0.3, 0.7, 1.0])
+@pytest.mark.parametrize("seed", range(6))
+def test_where_only_the_tails_of_the_windows_reach(sigma: float, seed: int) -> None:
+    """No pose rests, so pixels near a border may be reached by nothing but the thin end of a window."""
+    s = scene(19, 22, "away from rest", 4.0, seed=seed)
+    blur = icb.ICB(s.depth, s.trajectory, s.camera, sigma=sigma)
+    expected, _ = reference.icb_parts(*arguments(s), sigma=sigma)
+    mattes = blur.mattes()
+    assert mattes.min() >= 0
+    np.testing.assert_allclose(mattes, expected.numpy(), atol=1e-5)
+
+
+def test_some_mattes_are_those_of_all() -> None:
+    s = scene(30, 41, "pan-tilt", 7.0)
+    blur = icb.ICB(s.depth, s.trajectory, s.camera)
+    np.testing.assert_array_equal(blur.mattes([3, 1]), blur.mattes()[[3, 1]])
+
+
+@model_names
+def test_the_operator_does_not_change_with_the_callers_arrays(model: str) -> None:
+    s = scene(25, 31)
+    depth, x = s.depth.copy(), s.image()
+    blur = MODELS[model](depth, s.trajectory, s.camera)
+    before = blur(x)
+    depth *= 3
+    np.testing.assert_array_equal(blur(x), before)
+
+
+@model_names
+def test_read_only_and_foreign_arrays(model: str) -> None:
+    s = scene(25, 31)
+    x = s.image()
+    expected = MODELS[model](s.depth, s.trajectory, s.camera)(x)
+    for array in (s.depth, x):
+        array.setflags(write=False)
+    foreign = s.depth.astype(">f4")
+    np.testing.assert_array_equal(MODELS[model](s.depth, s.trajectory, s.camera)(x), expected)
+    np.testing.assert_array_equal(MODELS[model](foreign, s.trajectory, s.camera)(x.astype(">f4")), expected)
+    np.testing.assert_array_equal(MODELS[model](s.depth, s.trajectory, s.camera)(np.asfortranarray(x)), expected)
+
+
+@model_names
+def test_the_functional_transforms_of_torch(model: str) -> None:
+    s = scene(11, 13)
+    blur = MODELS[model](s.depth, s.trajectory, s.camera)
+    x = torch.rand(4, 3, 11, 13, dtype=torch.float64)
+    torch.testing.assert_close(torch.func.vmap(blur)(x), blur(x))
+    torch.testing.assert_close(torch.func.vmap(blur, in_dims=1)(x), blur(x.movedim(1, 0)))
+    gradient = torch.func.grad(lambda t: (blur(t) ** 2).sum())(x)
+    torch.testing.assert_close(gradient, 2 * blur.adjoint(blur(x)))
+    _, tangent = torch.func.jvp(blur, (x,), (x,))
+    torch.testing.assert_close(tangent, blur(x))
+
+
+@model_names
+def test_operators_survive_copying_and_other_processes(model: str) -> None:
+    s = scene(70, 31)
+    blur, x = MODELS[model](s.depth, s.trajectory, s.camera), s.image()
+    expected = blur(x)
+    np.testing.assert_array_equal(copy.deepcopy(blur)(x), expected)
+    for method in ("fork", "spawn"):
+        with multiprocessing.get_context(method).Pool(1) as pool:
+            np.testing.assert_array_equal(pool.apply(blur, (x,)), expected)

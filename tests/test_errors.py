@@ -71,6 +71,8 @@ def test_bad_images(model: type[icb.BlurOperator], image: object, message: str) 
         ({"n": 1e-7}, "use a larger n"),
         ({"sigma": 0.0}, "sigma: got 0.0"),
         ({"sigma": np.nan}, "sigma: got nan"),
+        ({"sigma": "soft"}, "sigma: got 'soft'"),
+        ({"n": None}, "n: got None"),
         ({"backend": "cuda"}, "backend: got 'cuda', expected 'auto', 'compiled' or 'torch'"),
     ],
 )
@@ -78,6 +80,22 @@ def test_bad_options(options: dict[str, object], message: str) -> None:
     s = scene(11, 13)
     with pytest.raises(icb.InputError, match=message):
         icb.ICB(s.depth, s.trajectory, s.camera, **options)
+
+
+def test_what_is_no_trajectory_or_camera() -> None:
+    s = scene(11, 13)
+    for model in MODELS:
+        with pytest.raises(icb.InputError, match=r"trajectory: got ndarray, expected icb\.Trajectory"):
+            model(s.depth, s.trajectory.poses, s.camera)
+        with pytest.raises(icb.InputError, match=r"camera: got tuple, expected icb\.Camera"):
+            model(s.depth, s.trajectory, (1, 1, 0, 0))
+
+
+def test_the_pose_named_is_the_pose_meant() -> None:
+    s = scene(11, 13)
+    poses = icb.Trajectory.from_motion([[0.0, 0, 0], [0, 0, 0], [0, 0, -50.0]], weights=[0, 1, 1])
+    with pytest.raises(icb.InputError, match="pose 2: moves"):
+        icb.PWB(s.depth, poses, s.camera)
 
 
 def test_a_camera_that_turns_away() -> None:
@@ -103,6 +121,9 @@ def test_a_camera_that_drives_through_the_scene() -> None:
 def test_bad_numbers_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(icb.InputError, match="number of threads: got 0"):
         icb.set_num_threads(0)
+    monkeypatch.setenv("ICB_NUM_THREADS", "²")
+    with pytest.raises(icb.InputError, match="ICB_NUM_THREADS: got '²'"):
+        icb.num_threads()
     monkeypatch.setenv("ICB_NUM_THREADS", "many")
     with pytest.raises(icb.InputError, match="ICB_NUM_THREADS: got 'many'"):
         icb.num_threads()

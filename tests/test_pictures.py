@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 import OpenEXR
 import pytest
+from PIL import Image
 
 import icb
 from icb.pictures import read_depth, read_image, write_image
@@ -40,10 +41,32 @@ def test_values_are_clipped_and_rounded_once(tmp_path: Path) -> None:
     np.testing.assert_allclose(read_image(tmp_path / "a.png")[0, 0] * 255, [0, 255, 1])
 
 
-def test_floats_are_kept_in_npy(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["a.npy", "A.NPY"])
+def test_floats_are_kept_in_npy(tmp_path: Path, name: str) -> None:
     image = photo() * 3 - 1
-    write_image(tmp_path / "a.npy", image)
-    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), image)
+    write_image(tmp_path / name, image)
+    np.testing.assert_array_equal(np.load(tmp_path / name), image)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_the_mark_of_orientation_is_heeded(tmp_path: Path) -> None:
+    upright = np.zeros((4, 6, 3), np.uint8)
+    upright[0, 0] = 255
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turn by a quarter, clockwise, to view
+    Image.fromarray(upright).save(tmp_path / "turned.png", exif=exif)
+    image = read_image(tmp_path / "turned.png")
+    assert image.shape == (6, 4, 3)
+    assert image[0, 3, 0] == 1
+
+
+def test_half_floats_are_not_scaled_as_such(tmp_path: Path) -> None:
+    depth = depth_map().astype(np.float16)
+    np.save(tmp_path / "d.npy", depth)
+    np.testing.assert_allclose(read_depth(tmp_path / "d.npy", unit=1e-3), depth.astype(np.float64) / 1e3, rtol=1e-6)
+    np.testing.assert_allclose(read_depth(tmp_path / "d.npy", unit=1e5), depth.astype(np.float64) * 1e5, rtol=1e-6)
+    with pytest.raises(icb.InputError, match=r"d\.npy: got .* times a unit of 1e\+60"):
+        read_depth(tmp_path / "d.npy", unit=1e60)
 
 
 def test_a_grey_picture_is_not_mirrored(tmp_path: Path) -> None:
@@ -107,11 +130,24 @@ def test_bad_depth_files(tmp_path: Path) -> None:
     np.save(tmp_path / "objects.npy", np.array([{}], dtype=object))
     (tmp_path / "broken.exr").write_bytes(b"v/1\x01 no")
     (tmp_path / "words.txt").write_text("far")
+    (tmp_path / "huge.npy").write_bytes(
+        b"\x93NUMPY\x01\x00v\x00"
+        + b"{'descr': '<f8', 'fortran_order': False, 'shape': (99999999, 99999999), }".ljust(117)
+        + b"\n"
+    )
+    (tmp_path / "garbled.npy").write_bytes(b"\x93NUMPY\x01\x00v\x00" + b"{'descr': (".ljust(117) + b"\n")
+    np.savez_compressed(tmp_path / "torn.npz", depth=np.random.default_rng(0).random((40, 40)))
+    torn = bytearray((tmp_path / "torn.npz").read_bytes())
+    torn[200:400] = bytes(200)
+    (tmp_path / "torn.npz").write_bytes(torn)
     for name, message in {
         "rgb.png": "got 8-bit, 3 channels, expected a 16-bit PNG of one channel",
         "two.npz": "name the array that is the depth, one of a, b",
         "cube.npy": r"got float64 of shape \(2, 3, 4\), expected numbers of shape \(H, W\)",
         "objects.npy": "expected an .npy file of a plain array",
+        "huge.npy": "expected an .npy file of a plain array",
+        "garbled.npy": "expected an .npy file of a plain array",
+        "torn.npz": "expected an .npz archive of plain arrays",
         "broken.exr": "not an EXR image",
         "words.txt": "expected a depth map as",
         "missing.npy": "no such file",

@@ -47,7 +47,9 @@ def test_what_is_installed_is_what_is_pinned() -> None:
     )
     installed = {name: version.partition("+")[0] for name, version in pins(listed.stdout.splitlines()).items()}
     installed.pop("pip", None)
-    assert installed.items() <= constraints().items()
+    # Elsewhere torch comes with a GPU's libraries, which have no pin here.
+    extra = {name for name in installed if name.startswith(("nvidia-", "triton", "cuda-"))}
+    assert {name: version for name, version in installed.items() if name not in extra}.items() <= constraints().items()
 
 
 def test_conda_users_get_the_same() -> None:
@@ -55,13 +57,6 @@ def test_conda_users_get_the_same() -> None:
     (wheels,) = [entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict)]
     assert pins(wheels) == {name: version for name, version in constraints().items() if name in declared()}
     assert len(pins(wheels)) == len(wheels)
-
-
-def test_the_version_is_said_once() -> None:
-    import icb
-
-    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dynamic"] == ["version"]
-    assert re.fullmatch(r"\d+\.\d+\.\d+", icb.__version__)
 
 
 def test_the_library_knows_nothing_of_datasets_or_workflow() -> None:
@@ -100,6 +95,13 @@ def test_every_shell_command_of_the_readme_runs(tmp_path: Path) -> None:
             assert done.returncode == 0, f"{command}\n{done.stderr}"
             ran += 1
     assert ran >= 3
+
+
+def test_make_demo_says_where_its_pictures_are() -> None:
+    done = subprocess.run(["make", "demo"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (folder,) = re.findall(r"Look at (\S+)/blurred\.png", done.stdout)
+    assert all((Path(folder) / name).stat().st_size > 10_000 for name in ("blurred.png", "explained.png"))
 
 
 def test_every_snippet_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,6 +90,20 @@ def test_resample_keeps_the_ends_and_the_poses_at_their_times() -> None:
     assert half == pytest.approx(whole / 2)
 
 
+def test_rounded_logs_can_be_given_another_reference() -> None:
+    """Each pose is within what is allowed; the product of two is not, before it is put right."""
+    poses = np.array(wild_trajectory().poses)
+    poses[::2, :3, :3] *= 1.0004
+    poses[1::2, :3, :3] *= 0.9996
+    turned = Trajectory(poses).relative_to(3).rotations
+    np.testing.assert_allclose(turned @ np.swapaxes(turned, 1, 2), np.tile(np.eye(3), (9, 1, 1)), atol=1e-12)
+
+
+def test_resample_never_loses_all_weight() -> None:
+    trajectory = Trajectory.from_motion(np.eye(3), weights=[0, 1, 0])
+    assert trajectory.resample(2).weights.sum() == pytest.approx(1)
+
+
 def test_resample_spreads_the_dwell_time() -> None:
     """Poses close in time share the weight that their stretch of time had."""
     times = np.array([0.0, 1.0, 2.0, 3.0, 4.0])
@@ -125,6 +139,8 @@ def test_save_and_load(tmp_path: Path, suffix: str) -> None:
         ("a.json", b"{", "expected JSON"),
         ("a.json", b'{"pose": []}', "expected 'poses'"),
         ("a.json", b"[1]", "expected 'poses'"),
+        ("a.json", b'{"poses": [[[1' + b"0" * 400 + b"]]]}", "expected an array of numbers"),
+        ("a.json", b'{"poses": 1' + b"0" * 5000 + b"}", "expected JSON"),
         ("a.json", json.dumps({"poses": [[[1, 2], [3, 4]]]}).encode(), r"a.json: poses: got shape"),
         ("a.npz", b"PK not really", "expected an .npz"),
         ("a.npz", b"", "expected an .npz"),

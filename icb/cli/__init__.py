@@ -36,16 +36,22 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; mistakes end in one line on standard error and exit code 2."""
-    options = build_parser().parse_args(arguments)
     try:
-        options.run(options)
+        try:
+            options = build_parser().parse_args(arguments)
+            options.run(options)
+        finally:
+            sys.stdout.flush()  # here, where a failure can be caught
     except InputError as error:
         print(f"icb: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        # Whoever read the output has gone; keep the interpreter from complaining at exit.
+    except OSError as error:
+        # Keep the interpreter from trying, and complaining, again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+        if isinstance(error, BrokenPipeError):  # whoever read the output has gone
+            return 141
+        print(f"icb: {error.filename or 'standard output'}: {error.strerror}", file=sys.stderr)
+        return 2
     return 0

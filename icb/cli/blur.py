@@ -26,10 +26,8 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     scene.add_arguments(parser)
     model = parser.add_argument_group("model")
     model.add_argument("--model", choices=("icb", "pwb"), default="icb", help="layers (default) or one kernel a pixel")
-    model.add_argument(
-        "-n", type=float, default=1.0, metavar="PX", help="icb: blur variation between layers (default 1)"
-    )
-    model.add_argument("--sigma", type=float, default=4.0, metavar="PX", help="icb: softness of the mattes (default 4)")
+    model.add_argument("-n", type=float, metavar="PX", help="icb: blur variation between layers (default 1)")
+    model.add_argument("--sigma", type=float, metavar="PX", help="icb: softness of the mattes (default 4)")
     output = parser.add_argument_group("output")
     output.add_argument("-o", "--output", required=True, metavar="OUT", help=".png, .jpg, .tif or .npy (float)")
     output.add_argument("--bits", type=int, choices=(8, 16), default=8, help="per channel, for .png and .tif")
@@ -43,10 +41,12 @@ def run(options: argparse.Namespace) -> None:
     from icb import ICB, PWB
     from icb.pictures import write_image
 
+    if options.model != "icb":
+        scene.require_only(options, ("n", "sigma"), "--model icb")
     given = scene.load(options)
     blur: ICB | PWB
     if options.model == "icb":
-        blur = ICB(given.depth, given.trajectory, given.camera, n=options.n, sigma=options.sigma)
+        blur = ICB(given.depth, given.trajectory, given.camera, n=_or(options.n, 1.0), sigma=_or(options.sigma, 4.0))
         kind = f"ICB, {len(blur.layers)} layers"
     else:
         blur, kind = PWB(given.depth, given.trajectory, given.camera), "PWB"
@@ -56,3 +56,7 @@ def run(options: argparse.Namespace) -> None:
     if not options.quiet:
         down, right = blur.radius
         print(f"{options.output}: {kind}, up to {right} pixels sideways and {down} up or down")
+
+
+def _or(value: float | None, default: float) -> float:
+    return default if value is None else value

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--missing-depth",
         choices=("error", "far", "nearest"),
         default="error",
-        help="what 0 and NaN mean: an error (default), infinitely far, or as the nearest known pixel",
+        help="what 0 and NaN mean: an error (default), infinitely far, or as far as the nearest known pixel",
     )
 
     camera = parser.add_argument_group("camera")
@@ -50,11 +50,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kind.add_argument("--trajectory", metavar="FILE", help="poses: .npz, .json, or .txt of Köhler et al.")
     kind.add_argument("--shake", type=float, metavar="MM", help="hand shake, so many millimetres at the most")
     kind.add_argument("--truck", type=float, metavar="MM", help="slide sideways by so many millimetres")
-    motion.add_argument("--rotation", type=float, default=0.1, metavar="DEG", help="shake: rotation (default 0.1)")
-    motion.add_argument("--seed", type=int, default=0, help="shake: another seed, another motion (default 0)")
+    motion.add_argument("--rotation", type=float, metavar="DEG", help="shake: rotation (default 0.1)")
+    motion.add_argument("--seed", type=int, help="shake: another seed, another motion (default 0)")
     motion.add_argument("--exposure", type=float, metavar="S", help="shake: seconds (default 0.125)")
-    motion.add_argument("--direction", type=float, default=0.0, metavar="DEG", help="truck: 0 right, 90 up (default 0)")
-    motion.add_argument("--poses", type=int, default=65, help="shake, truck: number of poses (default 65)")
+    motion.add_argument("--direction", type=float, metavar="DEG", help="truck: 0 right, 90 up (default 0)")
+    motion.add_argument("--poses", type=int, help="shake, truck: number of poses (default 65)")
 
 
 def load(options: argparse.Namespace) -> SceneInput:
@@ -77,28 +77,42 @@ def load(options: argparse.Namespace) -> SceneInput:
     return SceneInput(photo, depth, camera, trajectory)
 
 
+def require_only(options: argparse.Namespace, names: tuple[str, ...], where: str) -> None:
+    """Options that would have no effect are mistakes."""
+    for name in names:
+        if getattr(options, name) is not None:
+            flag = f"--{name}" if len(name) > 1 else f"-{name}"
+            raise InputError(f"{flag}: got {getattr(options, name)}, expected only with {where}")
+
+
 def _trajectory(options: argparse.Namespace) -> Trajectory:
-    if options.trajectory:
+    if options.shake is None:
+        require_only(options, ("rotation", "seed", "exposure"), "--shake")
+    if options.truck is None:
+        require_only(options, ("direction",), "--truck")
+    if options.trajectory is not None:
+        require_only(options, ("poses",), "--shake or --truck")
         return Trajectory.load(options.trajectory)
-    if options.poses < 2:
-        raise InputError(f"--poses: got {options.poses}, expected at least 2")
+    poses = 65 if options.poses is None else options.poses
+    if poses < 2:
+        raise InputError(f"--poses: got {poses}, expected at least 2")
     if options.truck is not None:
         if not math.isfinite(options.truck):
             raise InputError(f"--truck: got {options.truck}, expected millimetres")
-        rate = options.poses - 1.0
-        return Trajectory.truck(speed=options.truck / 1e3, exposure=1.0, rate=rate, direction=options.direction)
+        direction = 0.0 if options.direction is None else options.direction
+        return Trajectory.truck(speed=options.truck / 1e3, exposure=1.0, rate=poses - 1.0, direction=direction)
     exposure = 0.125 if options.exposure is None else options.exposure
     return Trajectory.shake(
-        seed=options.seed,
+        seed=0 if options.seed is None else options.seed,
         translation_mm=options.shake,
-        rotation_deg=options.rotation,
+        rotation_deg=0.1 if options.rotation is None else options.rotation,
         exposure=exposure,
-        rate=(options.poses - 1) / exposure if exposure > 0 else 1.0,
+        rate=(poses - 1) / exposure if exposure > 0 else 1.0,
     )
 
 
 def _fill(depth: np.ndarray, options: argparse.Namespace) -> np.ndarray:
-    missing = ~(depth > 0)
+    missing = np.isnan(depth) | (depth == 0)
     if options.missing_depth == "error" or not missing.any():
         if missing.any():
             row, column = np.argwhere(missing)[0]

@@ -5,13 +5,63 @@ bands to threads. A pixel's value never depends on how the image was cut into ba
 the same for any number of threads.
 """
 
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numba
 
-#: Options shared by all compiled functions. `contract` allows fused multiply-add and nothing else, so
-#: NaN and infinity keep their meaning. `boundscheck` stays off even if the user's environment asks
-#: for it: the inner loops rely on slices being views.
-OPTIONS: dict[str, Any] = {"nogil": True, "cache": True, "fastmath": {"contract"}, "error_model": "numpy"}
 
-njit = numba.njit(**OPTIONS)
+def _sources() -> str:
+    """A hash of all modules of this package.
+
+    Numba compares only the file of the function it is asked for, so a change in a function that was
+    inlined into it would go unnoticed: each state of the package gets a cache of its own.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_folder() -> Path | None:
+    """Where compiled code is kept: as told, beside the sources, or with the user; else nowhere.
+
+    Never a place that others can write to: what is loaded from it is run.
+    """
+    told = os.environ.get("NUMBA_CACHE_DIR")
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 (no error without a home)
+    for parent in [Path(told)] if told else [Path(__file__).parent / "__pycache__", Path(home) / "icb"]:
+        folder = parent / f"icb-{_sources()}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                return folder
+        except OSError:
+            continue
+    return None
+
+
+_FOLDER = _cache_folder()
+
+#: `contract` allows fused multiply-add and nothing else, so NaN and infinity keep their meaning.
+OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "cache": _FOLDER is not None,
+    "fastmath": {"contract"},
+    "error_model": "numpy",
+}
+
+
+def njit(function: Callable[..., Any]) -> Any:
+    """Compile without the GIL, once for each set of argument types, and keep the result on disk if possible."""
+    settings: Any = numba.config
+    before = settings.CACHE_DIR
+    settings.CACHE_DIR = str(_FOLDER or "")
+    try:
+        return numba.njit(**OPTIONS)(function)
+    finally:
+        settings.CACHE_DIR = before

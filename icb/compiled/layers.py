@@ -90,19 +90,27 @@ def _grown(array, capacity):
 
 
 @njit
-def count_taps(parallax, pan, weights, depths, farthest):
-    """Kernels of all layers: weighted histograms of ``floor(parallax / depth + pan + 0.5)``.
+def count_taps(parallax, pan, weights, depths, counts, farthest):
+    """Kernels of the layers that have pixels: weighted histograms of ``floor(parallax / depth + pan + 0.5)``.
 
-    Returns ``(pointer, dy, dx, weight, sizes)``; taps are sorted by row and column, ``sizes`` is the larger
-    of the numbers of distinct rows and columns that a kernel touches.
+    Returns ``(pointer, dy, dx, weight, dx_low, dx_high, sizes)``; taps are sorted by row and column,
+    ``sizes`` is the larger of the numbers of distinct rows and columns that a kernel touches.
     """
     layers, poses = depths.size, weights.size
     pointer, sizes = np.zeros(layers + 1, np.int64), np.zeros(layers, np.int64)
-    dy, dx = np.empty(layers * poses, np.int64), np.empty(layers * poses, np.int64)
-    weight = np.empty(layers * poses, np.float64)
+    dx_low, dx_high = np.zeros(layers, np.int64), np.zeros(layers, np.int64)
+    capacity = 2 * poses
+    dy, dx = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
+    weight = np.empty(capacity, np.float64)
     x, y = np.empty(poses, np.int64), np.empty(poses, np.int64)
     size = 0
     for layer in range(layers):
+        pointer[layer + 1] = size
+        if counts[layer] == 0:
+            continue
+        if size + poses > capacity:
+            capacity *= 2
+            dy, dx, weight = _grown(dy, capacity), _grown(dx, capacity), _grown(weight, capacity)
         for pose in range(poses):
             x[pose] = _rounded(parallax[pose, 0] / depths[layer] + pan[pose, 0], farthest)
             y[pose] = _rounded(parallax[pose, 1] / depths[layer] + pan[pose, 1], farthest)
@@ -119,8 +127,9 @@ def count_taps(parallax, pan, weights, depths, farthest):
                 size += 1
             weight[size - 1] += weights[index]
         pointer[layer + 1] = size
+        dx_low[layer], dx_high[layer] = dx[begin:size].min(), dx[begin:size].max()
         sizes[layer] = max(rows, np.unique(dx[begin:size]).size)
-    return pointer, dy[:size].copy(), dx[:size].copy(), weight[:size].copy(), sizes
+    return pointer, dy[:size].copy(), dx[:size].copy(), weight[:size].copy(), dx_low, dx_high, sizes
 
 
 @njit

@@ -126,11 +126,9 @@ def _next_layer(walk, regions, taps, windows, layer, first, last):
     dx = taps.dx[tap_first:tap_end]
     radius = windows.radius[layer]
     window = windows.weight[windows.pointer[layer] : windows.pointer[layer + 1]]
-    # In float64, because differences of it are taken: where every matte is tiny, they decide.
     integral = np.zeros(window.size + 1, np.float64)
     for i in range(window.size):
         integral[i + 1] = integral[i] + window[i]
-    integral[window.size] = 1.0
 
     low, high = max(0, first - radius), min(height, last + radius)
     reached = False
@@ -140,7 +138,7 @@ def _next_layer(walk, regions, taps, windows, layer, first, last):
         reached |= end > begin
     if not reached:
         return 0
-    return _composite(walk, window, radius, first, last, win_first, height)
+    return _composite(walk, window.astype(walk.smooth.dtype), radius, first, last, win_first, height)
 
 
 @njit
@@ -226,12 +224,25 @@ def _smooth_row(walk, integral, radius, index, begin, end):
         rising = min(high, max(low, left + radius))
         falling = max(rising, min(high, right - radius))
         for p in range(low, rising):
-            line[p] += integral[min(size, right - p + radius)] - integral[max(0, left - p + radius)]
+            line[p] += _share(integral, max(0, left - p + radius), min(size, right - p + radius))
         for p in range(rising, falling):
             line[p] += 1
         for p in range(falling, high):
-            line[p] += integral[min(size, right - p + radius)] - integral[max(0, left - p + radius)]
+            line[p] += _share(integral, max(0, left - p + radius), min(size, right - p + radius))
         walk.smooth_blocks[index, low // BLOCK : (high - 1) // BLOCK + 1] = 1
+
+
+@njit
+def _share(integral, low, high):
+    """Sum of the window's weights ``low:high``.
+
+    Where every matte is tiny its tails decide, so they are summed from the thin end: the window is
+    symmetric.
+    """
+    size = integral.size - 1
+    if low + high > size:
+        low, high = size - high, size - low
+    return integral[high] - integral[low]
 
 
 @njit

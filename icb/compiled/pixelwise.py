@@ -107,23 +107,16 @@ def _end_of_run(dx, dy, begin):
 
 
 @njit
-def extremes(poses, depth, cx, cy, first, last):
-    """``(max |dx|, max |dy|, min Z)`` over rows ``first:last`` and all poses, not cut off."""
+def largest_displacements(poses, depth, cx, cy, first, last):
+    """``(max |dy|, max |dx|)`` over rows ``first:last`` and all poses."""
     width = depth.shape[1]
     u = np.arange(width) - cx
-    most_x, most_y, nearest = 0.0, 0.0, np.inf
+    dx, dy = np.empty(width, np.int32), np.empty(width, np.int32)
+    most_y, most_x = 0, 0
     for row in range(first, last):
-        v = row - cy
+        inverse = 1 / depth[row].astype(np.float64)
         for pose in range(poses.weight.size):
-            xu, xv, zu, zv = poses.xu[pose], poses.xv[pose], poses.zu[pose], poses.zv[pose]
-            yu, yv, tz = poses.yu[pose], poses.yv[pose], poses.tz[pose]
-            for i in range(width):
-                tilt = zu * u[i] + zv * v
-                inverse = 1.0 / np.float64(depth[row, i])
-                z = tilt + poses.z1[pose] + tz * inverse
-                x = (xu - tilt) * u[i] + xv * v + poses.x1[pose] + (poses.ftx[pose] - u[i] * tz) * inverse
-                y = yu * u[i] + (yv - tilt) * v + poses.y1[pose] + (poses.fty[pose] - v * tz) * inverse
-                nearest = min(nearest, z)
-                most_x = max(most_x, abs(x / z))
-                most_y = max(most_y, abs(y / z))
-    return most_x, most_y, nearest
+            displace_row(poses, pose, inverse, row - cy, u, 2.0**30, 2.0**30, dx, dy)
+            most_y = max(most_y, np.abs(dy).max())
+            most_x = max(most_x, np.abs(dx).max())
+    return most_y, most_x
