@@ -32,7 +32,7 @@ format: setup  ## Let ruff put the code in order
 	@$(BIN)/ruff check --fix-only
 	@$(BIN)/ruff format
 
-bench: setup  ## Measure speed and memory: results/bench/blur.parquet
+bench: setup  ## Measure speed and memory: results/bench/*.parquet
 	@$(BIN)/python -m tests.bench
 
 lock: setup  ## Pin the versions that are installed now, after changing pyproject.toml

@@ -21,10 +21,13 @@ if TYPE_CHECKING:
 
     MatteTensors = tuple[int, torch.Tensor, torch.Tensor]
 
-STORED_VALUES = 9
-"""Matte values kept per pixel at the most: three float32 RGB images' worth. Real scenes need one to three."""
+STORED_VALUES = 8
+"""Matte values kept per pixel at the most: under three float32 RGB images' worth. Real scenes need one to three."""
 
-UNLIMITED = 2**40
+UNLIMITED, ROWS_AT_ONCE = 2**40, 8  # for mattes that are unpacked without having been kept
+
+PIXELS_AT_ONCE = 2**17
+"""On a torch device so many pixels are worked on at a time, each with half a dozen indices."""
 
 
 @dataclass(frozen=True)
@@ -119,22 +122,36 @@ class ImageCompositingBlur(BlurOperator):
         import torch
 
         target = torch.zeros_like(source)
-        height, width = self.shape
         for layer, pixels, alpha in self._matte_tensors(source.device):
-            here, matte = pixels.long(), alpha.to(source.dtype)
-            row, column = here // width, here % width
-            total = matte * source[:, here] if adjoint else source.new_zeros(len(source), len(here))
-            for tap in range(self._taps.pointer[layer], self._taps.pointer[layer + 1]):
-                from_row = (row - int(self._taps.dy[tap])).clamp_(0, height - 1)
-                from_column = (column - int(self._taps.dx[tap])).clamp_(0, width - 1)
-                there, weight = from_row * width + from_column, float(self._taps.weight[tap])
-                if adjoint:
-                    target.index_add_(1, there, total, alpha=weight)
-                else:
-                    total.add_(source[:, there], alpha=weight)
-            if not adjoint:
-                target.index_add_(1, here, matte * total)
+            for part in range(0, len(pixels), PIXELS_AT_ONCE):
+                here = pixels[part : part + PIXELS_AT_ONCE].long()
+                matte = alpha[part : part + PIXELS_AT_ONCE].to(source.dtype)
+                self._apply_part(source, target, layer, here, matte, adjoint)
         return target
+
+    def _apply_part(
+        self,
+        source: torch.Tensor,
+        target: torch.Tensor,
+        layer: int,
+        here: torch.Tensor,
+        matte: torch.Tensor,
+        adjoint: bool,
+    ) -> None:
+        """Add what one layer contributes to, or in the adjoint takes from, some of its pixels."""
+        height, width = self.shape
+        row, column = here // width, here % width
+        total = matte * source[:, here] if adjoint else source.new_zeros(len(source), len(here))
+        for tap in range(self._taps.pointer[layer], self._taps.pointer[layer + 1]):
+            from_row = (row - int(self._taps.dy[tap])).clamp_(0, height - 1)
+            from_column = (column - int(self._taps.dx[tap])).clamp_(0, width - 1)
+            there, weight = from_row.mul_(width).add_(from_column), float(self._taps.weight[tap])
+            if adjoint:
+                target.index_add_(1, there, total, alpha=weight)
+            else:
+                total.add_(source[:, there], alpha=weight)
+        if not adjoint:
+            target.index_add_(1, here, matte * total)
 
     def _matte_tensors(self, device: torch.device) -> Iterable[MatteTensors]:
         """The mattes on a device; kept there, unless they were too many to keep at all."""
@@ -154,25 +171,28 @@ class ImageCompositingBlur(BlurOperator):
     def _matte_pixels(self) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """``(layer, pixels, A)`` wherever a matte is not zero; a layer comes once for each group of bands."""
         for group in self._groups():
-            made = [band if band.complete else self._build_band(band.first, band.last, UNLIMITED) for band in group]
-            runs = np.concatenate([band.runs for band in made])
-            alpha = np.concatenate([band.alpha for band in made])
-            ends = np.cumsum(runs[:, 3] - runs[:, 2])
-            starts = ends - (runs[:, 3] - runs[:, 2])
+            runs = np.concatenate([band.runs for band in group])
+            alpha = np.concatenate([band.alpha for band in group])
+            sizes = runs[:, 3] - runs[:, 2]
+            offsets = np.cumsum(sizes) - sizes
             by_layer = np.argsort(runs[:, 0], kind="stable")
             cuts = np.flatnonzero(np.diff(runs[by_layer, 0], append=-1)) + 1
             for begin, end in zip(np.append(0, cuts[:-1]), cuts, strict=True):
                 mine = by_layer[begin:end]
-                pixels = [np.arange(a, b, dtype=np.int32) + row * self.shape[1] for _, row, a, b in runs[mine].tolist()]
-                values = [alpha[starts[run] : ends[run]] for run in mine]
-                yield int(runs[mine[0], 0]), np.concatenate(pixels), np.concatenate(values)
+                firsts = runs[mine, 1] * self.shape[1] + runs[mine, 2]
+                yield (
+                    int(runs[mine[0], 0]),
+                    _unrolled(firsts, sizes[mine]),
+                    alpha[_unrolled(offsets[mine], sizes[mine])],
+                )
 
     def _groups(self) -> Iterator[list[_Band]]:
         """Bands to unpack together: few and large for a device's sake, but no more than two values a pixel."""
         group: list[_Band] = []
         for band in self._bands:
             if not band.complete:
-                yield [band]
+                for first in range(band.first, band.last, ROWS_AT_ONCE):
+                    yield [self._build_band(first, min(first + ROWS_AT_ONCE, band.last), UNLIMITED)]
                 continue
             if group and sum(len(b.alpha) for b in group) + len(band.alpha) > 2 * self.shape[0] * self.shape[1]:
                 yield group
@@ -213,3 +233,9 @@ class ImageCompositingBlur(BlurOperator):
             if layer in place:
                 stack[place[layer], pixels] += alpha
         return stack.reshape(len(place), *self.shape)
+
+
+def _unrolled(firsts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """``[f, f + 1, ..., f + s - 1]`` for each first and size, one after another."""
+    steps = np.arange(sizes.sum(), dtype=np.int32)
+    return np.repeat((firsts - (np.cumsum(sizes) - sizes)).astype(np.int32), sizes) + steps

@@ -22,7 +22,7 @@ def store_band(regions, taps, windows, first, last, width, budget, total):
     """
     walk = begin_walk(regions, taps, windows, first, last, width, total)
     runs = np.empty((256, 4), np.int32)
-    alpha = np.empty(min(budget, 4 * (last - first) * width), total.dtype)
+    alpha = np.empty(min(budget, 2 * (last - first) * width), total.dtype)
     run_count, alpha_count, step, complete = 0, 0, 0, True
     while True:
         layer, found = walk_step(walk, regions, taps, windows, step, first, last)

@@ -41,13 +41,9 @@ class Peak:
 
 
 def in_new_process(module: str, *arguments: str) -> str:
-    """Standard output of ``python -m module ...``: a process of its own has a clean memory record.
-
-    Blocks of 64 kB and more go back to the system when freed, so that none hides in the allocator.
-    """
+    """Standard output of ``python -m module ...``: a process of its own has a clean memory record."""
     command = [sys.executable, "-m", module, *arguments]
-    environment = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def machine() -> str:
