@@ -1,0 +1,156 @@
+"""``index.parquet``: one row a sample, the only thing later stages need to list samples."""
+
+import fcntl
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import icb
+from datasets import published
+from datasets.capture import hash_files
+from datasets.sample import Sample
+from icb import InputError, files
+
+NAME = "index.parquet"
+FORMAT_VERSION = 1
+
+Row = dict[str, Any]
+
+SCHEMA = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("dataset", pa.string(), nullable=False),
+        pa.field("scene", pa.string()),
+        pa.field("case", pa.string()),
+        pa.field("motion", pa.string()),
+        pa.field("simulated", pa.bool_(), nullable=False),
+        pa.field("height", pa.int32(), nullable=False),
+        pa.field("width", pa.int32(), nullable=False),
+        pa.field("poses", pa.int32(), nullable=False),
+        pa.field("reference", pa.int32(), nullable=False),
+        pa.field("exposure", pa.float64(), nullable=False),  # seconds from the first pose to the last
+        pa.field("frame_rate", pa.float64(), nullable=False),  # poses per second, on average
+        pa.field("fx", pa.float64(), nullable=False),
+        pa.field("fy", pa.float64(), nullable=False),
+        pa.field("cx", pa.float64(), nullable=False),
+        pa.field("cy", pa.float64(), nullable=False),
+        pa.field("intrinsics_source", pa.string(), nullable=False),
+        pa.field("depth_min", pa.float64(), nullable=False),  # metres, of the stored depth
+        pa.field("depth_max", pa.float64(), nullable=False),
+        pa.field("share_filled", pa.float64()),  # unknown for what others built
+        pa.field("averaging", pa.string(), nullable=False),
+        pa.field("source", pa.string(), nullable=False),  # name of the capture
+        pa.field("source_format", pa.string(), nullable=False),  # the reader's name, or `published`
+        pa.field("first_frame", pa.int32(), nullable=False),
+        pa.field("source_sha256", pa.string(), nullable=False),
+        pa.field("sample_sha256", pa.string(), nullable=False),
+        pa.field("icb_version", pa.string(), nullable=False),
+        pa.field("format_version", pa.int32(), nullable=False),
+    ]
+)
+
+
+def row_of(sample: Sample, folder: Path, **facts: object) -> Row:
+    """The row of a sample in its dataset's ``folder``; ``facts`` are the columns it cannot tell itself."""
+    times = sample.trajectory.times
+    assert times is not None
+    exposure = float(times[-1] - times[0])
+    finite = sample.depth[np.isfinite(sample.depth)]
+    row = {
+        "id": sample.id,
+        "dataset": sample.dataset,
+        "scene": sample.scene,
+        "case": sample.case,
+        "motion": sample.motion,
+        "height": sample.sharp.shape[0],
+        "width": sample.sharp.shape[1],
+        "poses": len(sample.trajectory),
+        "reference": sample.reference,
+        "exposure": exposure,
+        "frame_rate": (len(times) - 1) / exposure,
+        **{name: getattr(sample.camera, name) for name in ("fx", "fy", "cx", "cy")},
+        "intrinsics_source": sample.intrinsics_source,
+        "depth_min": float(finite.min()) if finite.size else float("nan"),
+        "depth_max": float(finite.max()) if finite.size else float("nan"),
+        "sample_sha256": hash_files(published.sample_files(folder, sample.dataset, sample.id), folder),
+        "icb_version": icb.__version__,
+        "format_version": FORMAT_VERSION,
+        **facts,
+    }
+    return {name: row[name] for name in SCHEMA.names}
+
+
+def write_index(rows: Iterable[Row], path: str | os.PathLike[str]) -> None:
+    """Write rows, sorted by dataset and id; the same rows give the same bytes."""
+    by_key: dict[tuple[str, str], Row] = {}
+    for row in rows:
+        key = (row["dataset"], row["id"])
+        if key in by_key:
+            raise InputError(f"{path}: got {row['id']!r} of {row['dataset']} twice, expected one row a sample")
+        empty = [field.name for field in SCHEMA if not field.nullable and row.get(field.name) is None]
+        if empty or set(row) - set(SCHEMA.names):
+            odd = ", ".join(empty or sorted(set(row) - set(SCHEMA.names)))
+            raise InputError(f"{path}: the row of {row['id']!r} does not fit the index: {odd}")
+        by_key[key] = row
+    try:
+        table = pa.Table.from_pylist([by_key[key] for key in sorted(by_key)], schema=SCHEMA)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise InputError(f"{path}: a row does not fit the index: {error}") from None
+    files.write(path, lambda temporary: pq.write_table(table, temporary))
+
+
+def read_index(path: str | os.PathLike[str]) -> list[Row]:
+    """The rows of an index, or of the one in a folder."""
+    path = Path(path) / NAME if Path(path).is_dir() else Path(path)
+    files.read_bytes(path)
+    try:
+        table = pq.read_table(path, schema=SCHEMA)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path}: expected an index of samples: {error}") from None
+    rows: list[Row] = table.to_pylist()
+    return rows
+
+
+def update_index(path: str | os.PathLike[str], rows: Iterable[Row]) -> None:
+    """Add rows, in place of those of the same samples, in one step; others doing the same are waited for."""
+    path = Path(path)
+    with _locked(path.parent):
+        known = {(row["dataset"], row["id"]): row for row in read_index(path)} if path.exists() else {}
+        known.update({(row["dataset"], row["id"]): row for row in rows})
+        write_index(known.values(), path)
+
+
+def index_published(root: str | os.PathLike[str]) -> list[Row]:
+    """Rows for all samples of published datasets, which say nothing of how they were made."""
+    rows = []
+    places = published.folders(root)
+    for dataset, key in published.list_samples(root):
+        folder = places[dataset]
+        facts = {
+            "simulated": False,
+            "share_filled": None,
+            "averaging": "plain",
+            "source": key,
+            "source_format": "published",
+            "first_frame": 0,
+            "source_sha256": hash_files(published.sample_files(folder, dataset, key), folder),
+        }
+        rows.append(row_of(published.read_sample(root, key, dataset), folder, **facts))
+    return rows
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the folder for oneself; nothing is left behind."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

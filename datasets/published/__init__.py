@@ -1,0 +1,52 @@
+"""The layouts of the published datasets: what the builder writes and what is read back, ours or theirs.
+
+A layout is a module with ``DATASET``, ``entries(id)`` (where a sample is, in its dataset's folder),
+``contents(...)`` (its files as bytes), ``find(folder)`` (ids) and ``read(folder, id)``.
+"""
+
+import os
+from pathlib import Path
+from types import ModuleType
+
+from datasets.published import real, virtual
+from datasets.sample import Sample, check_id
+from icb import InputError
+
+LAYOUTS: dict[str, ModuleType] = {layout.DATASET: layout for layout in (real, virtual)}
+
+
+def folders(root: str | os.PathLike[str]) -> dict[str, Path]:
+    """Folders of the datasets under ``root``, which holds them or is one of them, by the dataset's name."""
+    root = Path(root)
+    found = {name: root / name for name in LAYOUTS if (root / name / "sharp_ref").is_dir()}
+    if not found and (root / "sharp_ref").is_dir():
+        found = {(virtual if (root / "camera_logs").is_dir() else real).DATASET: root}
+    if not found:
+        raise InputError(f"{root}: no dataset, expected {' or '.join(f'{name}/sharp_ref' for name in LAYOUTS)} in it")
+    return found
+
+
+def list_samples(root: str | os.PathLike[str]) -> list[tuple[str, str]]:
+    """(dataset, id) of all samples, sorted."""
+    return sorted((name, key) for name, folder in folders(root).items() for key in LAYOUTS[name].find(folder))
+
+
+def read_sample(root: str | os.PathLike[str], id: str, dataset: str | None = None) -> Sample:  # noqa: A002
+    """Read one sample, published or built here; ``dataset`` is needed if both have the id."""
+    check_id(id)
+    found = {name: folder for name, folder in folders(root).items() if dataset in (None, name)}
+    holding = [name for name, folder in found.items() if (folder / "sharp_ref" / f"{id}.png").exists()]
+    if len(holding) != 1:
+        places = " and ".join(str(folder / "sharp_ref") for folder in found.values()) or f"{root}: no {dataset}"
+        raise InputError(f"{places}: got {id!r} {len(holding)} times, expected once")
+    sample: Sample = LAYOUTS[holding[0]].read(found[holding[0]], id)
+    return sample
+
+
+def sample_files(folder: Path, dataset: str, id: str) -> list[Path]:  # noqa: A002
+    """All files of a sample in its dataset's ``folder``, sorted."""
+    files: list[Path] = []
+    for entry in LAYOUTS[dataset].entries(check_id(id)):
+        path = folder / entry
+        files += [inner for inner in path.rglob("*") if inner.is_file()] if path.is_dir() else [path]
+    return sorted(files)

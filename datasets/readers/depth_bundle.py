@@ -1,0 +1,137 @@
+"""Folders of ``.bin`` files from the DepthBundleRecorder app for iOS."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from datasets.capture import SIMULATED, numbered
+from datasets.formats import ios, nv12, swift_header
+from datasets.recording import Recording
+from icb import InputError
+
+DESCRIPTION = "a DepthBundleRecorder folder (image_P0_<w>x<h>_P1_<w>x<h>_<i>.bin, depth_<w>x<h>_<i>.bin)"
+
+IMAGE = re.compile(r"image_P0_(\d+)x(\d+)_P1_(\d+)x(\d+)_(\d+)\.bin")
+DEPTH = re.compile(r"depth_(\d+)x(\d+)_(\d+)\.bin")
+CONFIDENCE = re.compile(r"conf_(\d+)x(\d+)_(\d+)\.bin")
+INFO = re.compile(r"info_(\d+)\.bin")
+
+
+def recognises(path: Path) -> bool:
+    """Whether the folder has any of the app's files."""
+    patterns = (IMAGE, DEPTH, CONFIDENCE, INFO)
+    return path.is_dir() and any(p.fullmatch(entry.name) for entry in path.glob("*.bin") for p in patterns)
+
+
+def open_capture(path: Path) -> "DepthBundle":
+    """Open such a folder."""
+    return DepthBundle(path)
+
+
+class DepthBundle(Recording):
+    """One recording; the headers of all frames are read, the pictures when asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._images, image_size = _find(path, IMAGE)
+        self._depths, self._depth_size = _find(path, DEPTH)
+        self._confidences, self._confidence_size = _find(path, CONFIDENCE)
+        infos, _ = _find(path, INFO)
+        if not self._images:
+            raise InputError(f"{path}: has no pictures, expected image_P0_<w>x<h>_P1_<w>x<h>_<i>.bin")
+        self._luma = (image_size[1], image_size[0])
+        self._chroma = (image_size[3], image_size[2], 2)
+        if self._chroma != (self._luma[0] // 2, self._luma[1] // 2, 2) or self._luma[0] % 2 or self._luma[1] % 2:
+            name = next(iter(self._images.values()))
+            raise InputError(f"{name}: got chroma of {image_size[2:]}, expected half of {image_size[:2]}")
+        pictures = {**self._depths, **self._confidences, **infos, **self._images}
+        pattern = f"image_P0_{image_size[0]}x{image_size[1]}_P1_{image_size[2]}x{image_size[3]}_{{}}.bin"
+        self._numbers = numbered(pictures, path, pattern)
+        headers, origins = [], []
+        for number in self._numbers:
+            if number not in self._images:
+                raise InputError(f"{path / pattern.format(number)}: missing, expected one file for each frame")
+            origin = self._depths.get(number) or infos.get(number)
+            if origin is None:
+                raise InputError(f"{self._depth_name(number)}: missing, expected the pose of frame {number}")
+            headers.append(swift_header.parse_header(_head(origin), origin))
+            origins.append(str(origin))
+        self._files = sorted(
+            {*self._images.values(), *self._depths.values(), *self._confidences.values(), *infos.values()}
+        )
+        super().__init__(path, path.resolve().name, (image_size[0], image_size[1]), headers, origins)
+
+    def frame(self, index: int) -> np.ndarray:
+        """Upright RGB."""
+        path = self._images[self._numbers[index]]
+        luma = self._luma[0] * self._luma[1]
+        data = _body(path, 0, luma + luma // 2)
+        return ios.upright(nv12.decode(data[:luma].reshape(self._luma), data[luma:].reshape(self._chroma)))
+
+    def depth(self, index: int) -> np.ndarray | None:
+        """Upright, NaN where the sensor has nothing."""
+        path = self._depths.get(self._numbers[index])
+        if path is None:
+            return None
+        width, height = self._depth_size
+        data = _body(path, swift_header.SIZE, 4 * width * height)
+        metres = ios.upright(data.view("<f4").astype(np.float32).reshape(height, width))
+        return np.where(np.isfinite(metres) & (metres > 0), metres, np.float32(np.nan))
+
+    def depth_name(self, index: int) -> str:
+        """Where the depth of a frame is, or would be."""
+        return self._depth_name(self._numbers[index])
+
+    def _depth_name(self, number: int) -> str:
+        width, height = self._depth_size or ("<w>", "<h>")
+        return str(self.path / f"depth_{width}x{height}_{number}.bin")
+
+    def confidence(self, index: int) -> np.ndarray | None:
+        """Upright."""
+        path = self._confidences.get(self._numbers[index])
+        if path is None:
+            return None
+        width, height = self._confidence_size
+        return ios.upright(_body(path, 0, width * height).reshape(height, width))
+
+    def files(self) -> list[Path]:
+        """The app's files, and the mark of the simulator."""
+        mark = self.path / SIMULATED
+        return self._files + ([mark] if mark.is_file() else [])
+
+
+def _find(folder: Path, pattern: re.Pattern[str]) -> tuple[dict[int, Path], tuple[int, ...]]:
+    """Files by number, and the sizes in their names, which must all be the same."""
+    found: dict[int, Path] = {}
+    sizes: tuple[int, ...] = ()
+    for path in sorted(folder.iterdir()):
+        match = pattern.fullmatch(path.name)
+        if not match:
+            continue
+        *size, number = map(int, match.groups())
+        if found and tuple(size) != sizes:
+            raise InputError(f"{path}: got a size of {tuple(size)}, expected {sizes} as the other files")
+        if number in found:
+            raise InputError(f"{path}: frame {number} is there twice, expected one file for each frame")
+        found[number], sizes = path, tuple(size)
+    return found, sizes
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(swift_header.SIZE)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _body(path: Path, skip: int, count: int) -> np.ndarray:
+    """The ``count`` bytes that follow the first ``skip``, and nothing more may follow."""
+    try:
+        size = path.stat().st_size
+        if size != skip + count:
+            raise InputError(f"{path}: got {size} bytes, expected {skip + count} for the size in its name")
+        return np.fromfile(path, np.uint8, offset=skip)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
