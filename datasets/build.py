@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import cv2
 import numpy as np
@@ -21,6 +22,8 @@ from datasets.recording import Recording
 from datasets.sample import check_id
 from datasets.transaction import Transaction
 from icb import InputError, files
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -78,25 +81,50 @@ def build(
     options: Options,
     *,
     report: Callable[[Row], object] | None = None,
+    progress: Callable[[], object] | None = None,
+    failed: Callable[[InputError], object] | None = None,
 ) -> list[Row]:
     """Build all samples of some captures into ``out``, index included. Returns their rows.
 
-    ``report`` is told each row when its sample is in place.
+    ``report`` is told each row when its sample is in place, ``progress`` of every frame, ``failed`` of every
+    capture that is left out because it is broken; without it the first of them ends the build.
     """
-    opened = [open_capture(path) for path in captures]
-    jobs = [(capture, windows(capture, options)) for capture in opened]
+    plans = [_attempt(failed, _plan, path, options) for path in captures]
+    jobs = [plan for plan in plans if plan is not None]
     names = [(capture.info.dataset, window.id) for capture, parts in jobs for window in parts]
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"captures: got {name[1]!r} twice, expected every sample once")
-    rows = []
-    for capture, parts in jobs:
+    rows: list[Row] = []
+
+    def build_one(capture: Capture, parts: list[Window]) -> None:
         source = source_hash(capture)
         for window in parts:
-            rows.append(build_sample(capture, window, out, options, source_sha256=source))
+            rows.append(build_sample(capture, window, out, options, source_sha256=source, progress=progress))
             if report is not None:
                 report(rows[-1])
+
+    for capture, parts in jobs:
+        _attempt(failed, build_one, capture, parts)
     return rows
+
+
+def _plan(path: str | os.PathLike[str], options: Options) -> tuple[Capture, list[Window]]:
+    capture = open_capture(path)
+    return capture, windows(capture, options)
+
+
+def _attempt(
+    failed: Callable[[InputError], object] | None, work: Callable[..., Result], *arguments: object
+) -> Result | None:
+    """The work's result; None where it failed and somebody wants to know rather than to stop."""
+    try:
+        return work(*arguments)
+    except InputError as error:
+        if failed is None:
+            raise
+        failed(error)
+        return None
 
 
 def build_sample(
@@ -107,6 +135,7 @@ def build_sample(
     *,
     source_sha256: str | None = None,
     record: bool = True,
+    progress: Callable[[], object] | None = None,
 ) -> Row:
     """Build one sample into ``out``, whole or not at all, and return its row for the index.
 
@@ -115,7 +144,7 @@ def build_sample(
     """
     dataset = capture.info.dataset
     with Transaction(Path(out)) as transaction:
-        contents, share_filled = make_sample(capture, window, options)
+        contents, share_filled = make_sample(capture, window, options, progress)
         transaction.write(contents, under=dataset)
         # Reading it back is the last check, and lets one code path say what is in a sample.
         folder = transaction.path(dataset)
@@ -136,13 +165,15 @@ def build_sample(
     return row
 
 
-def make_sample(capture: Capture, window: Window, options: Options) -> tuple[dict[str, bytes], float]:
+def make_sample(
+    capture: Capture, window: Window, options: Options, progress: Callable[[], object] | None = None
+) -> tuple[dict[str, bytes], float]:
     """The files of a sample by name, as bytes, and the share of its depth that was filled."""
     if isinstance(capture, UnityCapture):
         depth_file = capture.depth_file(window.reference)
         if depth_file is None:
             raise InputError(f"{capture.depth_name(window.reference)}: missing, expected the depth of the reference")
-        sharp, blurry = average(capture, window, options.averaging, capture.size)
+        sharp, blurry = average(capture, window, options.averaging, capture.size, progress)
         contents = virtual.contents(
             window.id,
             sharp,
@@ -160,7 +191,7 @@ def make_sample(capture: Capture, window: Window, options: Options) -> tuple[dic
         raise InputError(f"{capture.path}: got a size of {size} for the sample, expected at most {capture.size}")
     if depth.shape != size:
         depth = cv2.resize(depth, (size[1], size[0]), interpolation=cv2.INTER_NEAREST_EXACT)
-    sharp, blurry = average(capture, window, options.averaging, size)
+    sharp, blurry = average(capture, window, options.averaging, size, progress)
     down, right = size[0] / capture.size[0], size[1] / capture.size[1]
     infos = [
         ios.to_dict(
@@ -173,13 +204,21 @@ def make_sample(capture: Capture, window: Window, options: Options) -> tuple[dic
     return real.contents(window.id, sharp, blurry, depth=depth, infos=infos), share_filled
 
 
-def average(capture: Capture, window: Window, mode: str, size: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+def average(
+    capture: Capture,
+    window: Window,
+    mode: str,
+    size: tuple[int, int],
+    progress: Callable[[], object] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """The reference frame and the average over the window, both shrunk to ``size`` and rounded once."""
     blurry = Average((*capture.size, 3), mode)
     for index, frame in stream(capture.frame, range(window.first, window.first + window.count)):
         blurry.add(frame)
         if index == window.reference:
             reference = frame
+        if progress is not None:
+            progress()
     if capture.size == size:
         return reference, blurry.result(size)
     sharp = Average((*capture.size, 3), mode)

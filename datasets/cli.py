@@ -1,13 +1,13 @@
 """The command line: ``python -m datasets build``, ``simulate``, ``inspect`` and ``index``."""
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from icb import InputError
+from icb.cli.command import run_command
 
 DESCRIPTION = """\
 Raw camera captures in, datasets of blurred photos out.
@@ -66,6 +66,8 @@ def _add_build(commands: "Commands[argparse.ArgumentParser]") -> None:
     ios.add_argument("--window", type=int, metavar="N", help="frames a sample (default: the whole recording)")
     ios.add_argument("--stride", type=int, metavar="N", help="frames from sample to sample (default: the window)")
     ios.add_argument("--size", type=int, nargs=2, metavar=("H", "W"), help="of the samples (default: as the depth)")
+    parser.add_argument("--strict", action="store_true", help="stop at a broken capture, instead of leaving it out")
+    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing but what is wrong")
     parser.set_defaults(run=run_build)
 
 
@@ -92,20 +94,42 @@ def _add_index(commands: "Commands[argparse.ArgumentParser]") -> None:
 
 def run_build(options: argparse.Namespace) -> None:
     """Build, and name each sample when it is there."""
+    from tqdm import tqdm
+
     from datasets.build import Options, build
 
     size = tuple(options.size) if options.size else None
     chosen = Options(options.averaging, options.window, options.stride, size)
-    build(options.captures, options.output, chosen, report=_print_row)
+    left_out: list[str] = []
+
+    def leave_out(error: InputError) -> None:
+        left_out.append(str(error))
+        tqdm.write(f"datasets: left out: {error}", file=sys.stderr)
+
+    strict = options.strict or len(options.captures) == 1
+    with tqdm(unit=" frames", desc="building", disable=options.quiet or None) as bar:
+        build(
+            options.captures,
+            options.output,
+            chosen,
+            report=None if options.quiet else _print_row,
+            progress=bar.update,
+            failed=None if strict else leave_out,
+        )
+    if left_out:
+        raise InputError(
+            f"{len(left_out)} of {len(options.captures)} captures left out, the rest is in {options.output}"
+        )
 
 
 def _print_row(row: dict[str, Any]) -> None:
     marks = ", simulated" if row["simulated"] else ""
     filled = f", {row['share_filled']:.1%} of the depth filled" if row["share_filled"] else ""
-    print(
+    from tqdm import tqdm
+
+    tqdm.write(
         f"{row['dataset']}/{row['id']}: {row['width']} x {row['height']}, {row['poses']} poses in "
-        f"{row['exposure']:.3g} s, {row['averaging']} averaging{filled}{marks}",
-        flush=True,
+        f"{row['exposure']:.3g} s, {row['averaging']} averaging{filled}{marks}"
     )
 
 
@@ -138,17 +162,5 @@ def run_index(options: argparse.Namespace) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; mistakes end in one line on standard error and exit code 2."""
-    options = build_parser().parse_args(arguments)
-    try:
-        options.run(options)
-    except InputError as error:
-        print(f"datasets: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        # Whoever read the output has gone; keep the interpreter from complaining at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
-    return 0
+    """Run one command of ``python -m datasets``."""
+    return run_command("datasets", build_parser, arguments)

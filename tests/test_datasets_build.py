@@ -18,24 +18,7 @@ from datasets.cli import main
 from datasets.formats import npz, png
 from datasets.published import list_samples, read_sample, real
 from icb import InputError
-from tests import captures
 from tests.captures import IOS, UNITY, opened, tree
-
-
-@pytest.fixture(scope="module")
-def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("raw")
-    captures.make_unity(folder)
-    captures.make_ios(folder)
-    captures.make_frame_bundle(folder / IOS, folder / "converted")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def built(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("built")
-    build([raw / UNITY, raw / IOS], out, Options())
-    return out
 
 
 def test_layout_file_for_file(built: Path) -> None:

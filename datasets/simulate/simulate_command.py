@@ -1,9 +1,9 @@
 """``python -m datasets simulate``: render raw captures of procedural scenes."""
 
 import argparse
-import sys
-import time
 from pathlib import Path
+
+from tqdm import tqdm
 
 EXAMPLES = """\
 examples:
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> None:
         scenes=options.scene, cases=options.case, motions=options.motion, seeds=options.seed, ios_count=options.ios
     )
     total = sum(options.ios_frames if capture.case == IOS else options.poses for capture in captures)
-    with Counter(total, quiet=options.quiet) as counter:
+    with tqdm(total=total, unit=" frames", desc="simulating", disable=options.quiet or None) as bar:
         paths = simulate_set(
             options.output,
             captures,
@@ -68,40 +68,7 @@ def run(options: argparse.Namespace) -> None:
             ios_frames=options.ios_frames,
             samples=options.samples_per_pixel,
             jobs=options.jobs,
-            progress=counter.step,
+            progress=bar.update,
         )
     if not options.quiet:
         print(f"{Path(options.output)}: {len(paths)} simulated captures, {total} frames")
-
-
-class Counter:
-    """Frames done, rate and time left, on one line of standard error."""
-
-    def __init__(self, total: int, *, quiet: bool = False) -> None:
-        self.total = total
-        self.done = 0
-        self._quiet = quiet
-        self._start = self._shown = time.monotonic()
-
-    def __enter__(self) -> "Counter":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if not self._quiet and self.done:
-            print(file=sys.stderr)
-
-    def step(self) -> None:
-        """One more frame is done."""
-        self.done += 1
-        now = time.monotonic()
-        # A terminal is updated often, a log file seldom.
-        pause = 0.2 if sys.stderr.isatty() else 10.0
-        # The first frames also pay for building scenes: their rate says nothing.
-        if self._quiet or self.done < 5 or (now - self._shown < pause and self.done < self.total):
-            return
-        self._shown = now
-        rate = self.done / max(now - self._start, 1e-9)
-        left = (self.total - self.done) / rate
-        end = "" if sys.stderr.isatty() else "\n"
-        text = f"{self.done}/{self.total} frames, {rate:.1f} a second, {left:.0f} s left"
-        print(f"\r{text:<60}" if not end else text, end=end, file=sys.stderr, flush=True)

@@ -1,12 +1,10 @@
 """The command line: ``icb blur``, ``icb explain``, ``icb example``."""
 
 import argparse
-import os
-import sys
 from collections.abc import Sequence
 
 from icb.cli import blur, example, explain
-from icb.errors import InputError
+from icb.cli.command import run_command
 from icb.version import __version__
 
 DESCRIPTION = """\
@@ -35,23 +33,5 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; mistakes end in one line on standard error and exit code 2."""
-    try:
-        try:
-            options = build_parser().parse_args(arguments)
-            options.run(options)
-        finally:
-            sys.stdout.flush()  # here, where a failure can be caught
-    except InputError as error:
-        print(f"icb: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
-    except OSError as error:
-        # Keep the interpreter from trying, and complaining, again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):  # whoever read the output has gone
-            return 141
-        print(f"icb: {error.filename or 'standard output'}: {error.strerror}", file=sys.stderr)
-        return 2
-    return 0
+    """Run one command of ``icb``."""
+    return run_command("icb", build_parser, arguments)

@@ -1,0 +1,33 @@
+"""How a command line of this project runs: mistakes end in one line, never in a traceback."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+from icb.errors import InputError
+
+
+def run_command(
+    program: str, build_parser: Callable[[], argparse.ArgumentParser], arguments: Sequence[str] | None
+) -> int:
+    """Parse, call ``options.run(options)`` and return the exit code: 2, and a line on standard error, for mistakes."""
+    try:
+        try:
+            options = build_parser().parse_args(arguments)
+            options.run(options)
+        finally:
+            sys.stdout.flush()  # here, where a failure can be caught
+    except InputError as error:
+        print(f"{program}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except OSError as error:
+        # Keep the interpreter from trying, and complaining, again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):  # whoever read the output has gone
+            return 141
+        print(f"{program}: {error.filename or 'standard output'}: {error.strerror}", file=sys.stderr)
+        return 2
+    return 0

@@ -1,0 +1,25 @@
+"""Fixtures that several test modules share."""
+
+from pathlib import Path
+
+import pytest
+
+from datasets.build import Options, build
+from tests import captures
+from tests.captures import IOS, UNITY
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("raw")
+    captures.make_unity(folder)
+    captures.make_ios(folder)
+    captures.make_frame_bundle(folder / IOS, folder / "converted")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("built")
+    build([raw / UNITY, raw / IOS], out, Options())
+    return out
