@@ -17,9 +17,10 @@ from icb import InputError, num_threads
 
 MODES = ("plain", "gamma", "srgb")
 GAMMA = 2.2
-#: Linear light is counted in steps of 2^-44: fine enough for the darkest code, and 2^20 frames fit in 64 bits.
+#: Linear light is counted in steps of 2^-44: fine enough for the darkest code.
 STEPS = 1 << 44
-MOST_FRAMES = 1 << 20
+#: A white frame counts 2^44, so that 2^20 of them would be 2^64, one more than 64 bits hold.
+MOST_FRAMES = (1 << 20) - 1
 
 
 def check_mode(mode: str) -> str:
@@ -64,7 +65,7 @@ class Average:
         if frame.dtype != np.uint8 or frame.shape != self._sum.shape:
             raise InputError(f"frame: got {frame.dtype} {frame.shape}, expected uint8 {self._sum.shape}")
         if self.count == MOST_FRAMES:
-            raise InputError(f"averaging: got more than {MOST_FRAMES} frames, expected fewer")
+            raise InputError(f"averaging: got more than {MOST_FRAMES} frames, expected at most that many")
         flat = np.ascontiguousarray(frame).reshape(-1)
         if self.mode == "plain":
             compiled.add_bytes(self._sum.reshape(-1), flat)

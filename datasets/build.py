@@ -1,6 +1,7 @@
 """From raw captures to samples in the published layouts."""
 
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,18 +10,19 @@ from typing import TypeVar
 import cv2
 import numpy as np
 
-from datasets import published
+from datasets import provenance, published
 from datasets.average import Average, check_mode, stream
 from datasets.capture import Capture, reference_index, source_hash
 from datasets.fill import fill_depth
-from datasets.formats import ios
-from datasets.index import NAME, Row, row_of, update_index
+from datasets.formats import ios, png
+from datasets.index import NAME, Row, merge_rows, read_index, row_of
+from datasets.provenance import Provenance
 from datasets.published import real, virtual
 from datasets.readers import format_of, open_capture
 from datasets.readers.unity import UnityCapture
 from datasets.recording import Recording
 from datasets.sample import check_id
-from datasets.transaction import Transaction
+from datasets.transaction import OutputError, Transaction
 from icb import InputError, files
 
 Result = TypeVar("Result")
@@ -92,9 +94,11 @@ def build(
     plans = [_attempt(failed, _plan, path, options) for path in captures]
     jobs = [plan for plan in plans if plan is not None]
     names = [(capture.info.dataset, window.id) for capture, parts in jobs for window in parts]
-    for name in names:
-        if names.count(name) > 1:
+    for name, count in Counter(names).items():
+        if count > 1:
             raise InputError(f"captures: got {name[1]!r} twice, expected every sample once")
+    if (Path(out) / NAME).exists():
+        read_index(out)  # before any work, if it cannot be added to
     rows: list[Row] = []
 
     def build_one(capture: Capture, parts: list[Window]) -> None:
@@ -121,7 +125,7 @@ def _attempt(
     try:
         return work(*arguments)
     except InputError as error:
-        if failed is None:
+        if failed is None or isinstance(error, OutputError):
             raise
         failed(error)
         return None
@@ -142,26 +146,27 @@ def build_sample(
     ``record`` False leaves the index alone, for those who merge rows later with
     :func:`datasets.index.write_index`.
     """
-    dataset = capture.info.dataset
+    dataset, layout = capture.info.dataset, published.LAYOUTS[capture.info.dataset]
     with Transaction(Path(out)) as transaction:
         contents, share_filled = make_sample(capture, window, options, progress)
-        transaction.write(contents, under=dataset)
-        # Reading it back is the last check, and lets one code path say what is in a sample.
-        folder = transaction.path(dataset)
-        row = row_of(
-            published.LAYOUTS[dataset].read(folder, window.id),
-            folder,
+        origin = Provenance(
             simulated=capture.info.simulated,
-            share_filled=share_filled,
             averaging=options.averaging,
             source=capture.info.id,
             source_format=format_of(capture.path),
-            first_frame=window.first,
             source_sha256=source_sha256 or source_hash(capture),
+            first_frame=window.first,
+            share_filled=share_filled,
+            scene=capture.info.scene,
+            case=capture.info.case,
+            motion=capture.info.motion,
         )
-        transaction.commit(f"{dataset}/{entry}" for entry in published.LAYOUTS[dataset].entries(window.id))
-        if record:
-            update_index(Path(out) / NAME, [row])
+        transaction.write({**contents, provenance.entry(window.id): provenance.encode(origin)}, under=dataset)
+        # Reading it back is the last check, and lets one code path say what is in a sample.
+        folder = transaction.path(dataset)
+        row = row_of(published.read_from(folder, dataset, window.id), folder)
+        names = [f"{dataset}/{entry}" for entry in (*layout.entries(window.id), provenance.entry(window.id))]
+        transaction.commit(names, then=lambda: merge_rows(Path(out) / NAME, [row]) if record else None)
     return row
 
 
@@ -173,12 +178,14 @@ def make_sample(
         depth_file = capture.depth_file(window.reference)
         if depth_file is None:
             raise InputError(f"{capture.depth_name(window.reference)}: missing, expected the depth of the reference")
+        depth_png = files.read_bytes(depth_file)
+        png.decode(depth_png, depth_file, capture.size)  # kept as it is, if it is what it should be
         sharp, blurry = average(capture, window, options.averaging, capture.size, progress)
         contents = virtual.contents(
             window.id,
             sharp,
             blurry,
-            depth_png=files.read_bytes(depth_file),
+            depth_png=depth_png,
             params=files.read_bytes(capture.params),
             logs={number: files.read_bytes(capture.logs[number]) for number in capture.numbers},
         )

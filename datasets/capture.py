@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 import icb
-from icb import InputError
+from icb import InputError, files
 
 SIMULATED = "simulated.json"
 """A capture with this file in its folder comes from the simulator."""
@@ -22,7 +22,7 @@ class CaptureInfo:
 
     id: str  #: name of its folder
     dataset: str  #: ``VirtualCMB`` or ``RealCMB``: what it is made into
-    scene: str | None  #: None for iOS
+    scene: str | None  #: None for real iOS recordings
     case: str | None  #: ``Macro``, ``Trucking``, ``Standard`` or None
     motion: str | None  #: ``parallax``, ``xy-rotation``, ``6-DoF`` or None
     simulated: bool
@@ -102,6 +102,19 @@ def numbered(names: dict[int, Path], folder: Path, pattern: str) -> list[int]:
         if after != before + 1:
             raise InputError(f"{folder / pattern.format(before + 1)}: missing, expected one file for each frame")
     return numbers
+
+
+def read_mark(path: Path) -> tuple[str | None, str | None, str | None]:
+    """Scene, case and motion from the simulator's mark, each None where the file does not say."""
+    mark = files.load_json(path)
+    if not isinstance(mark, dict):
+        raise InputError(f"{path}: got {type(mark).__name__}, expected a JSON object")
+    for key in ("scene", "case", "motion"):
+        value = mark.get(key, "")
+        # They are printed and indexed, which lone surrogates cannot be.
+        if not isinstance(value, str) or not value.isprintable():
+            raise InputError(f"{path}: got {value!r} for {key!r}, expected a line of text")
+    return mark.get("scene"), mark.get("case"), mark.get("motion")
 
 
 def check_poses(poses: np.ndarray, names: Sequence[object]) -> np.ndarray:

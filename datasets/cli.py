@@ -117,9 +117,7 @@ def run_build(options: argparse.Namespace) -> None:
             failed=None if strict else leave_out,
         )
     if left_out:
-        raise InputError(
-            f"{len(left_out)} of {len(options.captures)} captures left out, the rest is in {options.output}"
-        )
+        raise InputError(f"{len(left_out)} of {len(options.captures)} captures left out")
 
 
 def _print_row(row: dict[str, Any]) -> None:

@@ -1,9 +1,7 @@
 """``index.parquet``: one row a sample, the only thing later stages need to list samples."""
 
-import fcntl
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,9 @@ import pyarrow.parquet as pq
 import icb
 from datasets import published
 from datasets.capture import hash_files
+from datasets.provenance import Provenance
 from datasets.sample import Sample
+from datasets.transaction import locked
 from icb import InputError, files
 
 NAME = "index.parquet"
@@ -56,8 +56,8 @@ SCHEMA = pa.schema(
 )
 
 
-def row_of(sample: Sample, folder: Path, **facts: object) -> Row:
-    """The row of a sample in its dataset's ``folder``; ``facts`` are the columns it cannot tell itself."""
+def row_of(sample: Sample, folder: Path) -> Row:
+    """The row of a sample in its dataset's ``folder``."""
     times = sample.trajectory.times
     assert times is not None
     exposure = float(times[-1] - times[0])
@@ -78,12 +78,26 @@ def row_of(sample: Sample, folder: Path, **facts: object) -> Row:
         "intrinsics_source": sample.intrinsics_source,
         "depth_min": float(finite.min()) if finite.size else float("nan"),
         "depth_max": float(finite.max()) if finite.size else float("nan"),
-        "sample_sha256": hash_files(published.sample_files(folder, sample.dataset, sample.id), folder),
+        "sample_sha256": (sha256 := hash_files(published.sample_files(folder, sample.dataset, sample.id), folder)),
         "icb_version": icb.__version__,
         "format_version": FORMAT_VERSION,
-        **facts,
+        **_origin(sample, sha256),
     }
     return {name: row[name] for name in SCHEMA.names}
+
+
+def _origin(sample: Sample, sha256: str) -> Row:
+    """Where it comes from; what others published is averaged as the paper says, and its own source."""
+    known = sample.provenance or Provenance(False, "plain", sample.id, "published", sha256, 0, 0.0, None, None, None)
+    return {
+        "simulated": known.simulated,
+        "share_filled": known.share_filled if sample.provenance else None,
+        "averaging": known.averaging,
+        "source": known.source,
+        "source_format": known.source_format,
+        "first_frame": known.first_frame,
+        "source_sha256": known.source_sha256,
+    }
 
 
 def write_index(rows: Iterable[Row], path: str | os.PathLike[str]) -> None:
@@ -110,6 +124,9 @@ def read_index(path: str | os.PathLike[str]) -> list[Row]:
     path = Path(path) / NAME if Path(path).is_dir() else Path(path)
     files.read_bytes(path)
     try:
+        missing = set(SCHEMA.names) - set(pq.read_schema(path).names)
+        if missing:
+            raise InputError(f"{path}: expected an index of samples, it has no {', '.join(sorted(missing))}")
         table = pq.read_table(path, schema=SCHEMA)
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{path}: expected an index of samples: {error}") from None
@@ -119,38 +136,19 @@ def read_index(path: str | os.PathLike[str]) -> list[Row]:
 
 def update_index(path: str | os.PathLike[str], rows: Iterable[Row]) -> None:
     """Add rows, in place of those of the same samples, in one step; others doing the same are waited for."""
-    path = Path(path)
-    with _locked(path.parent):
-        known = {(row["dataset"], row["id"]): row for row in read_index(path)} if path.exists() else {}
-        known.update({(row["dataset"], row["id"]): row for row in rows})
-        write_index(known.values(), path)
+    with locked(Path(path).parent):
+        merge_rows(path, rows)
+
+
+def merge_rows(path: str | os.PathLike[str], rows: Iterable[Row]) -> None:
+    """As :func:`update_index`, for those who hold the folder already."""
+    known = {(row["dataset"], row["id"]): row for row in read_index(path)} if Path(path).exists() else {}
+    known.update({(row["dataset"], row["id"]): row for row in rows})
+    write_index(known.values(), path)
 
 
 def index_published(root: str | os.PathLike[str]) -> list[Row]:
-    """Rows for all samples of published datasets, which say nothing of how they were made."""
-    rows = []
+    """Rows for all samples under ``root``, made here or by others."""
     places = published.folders(root)
-    for dataset, key in published.list_samples(root):
-        folder = places[dataset]
-        facts = {
-            "simulated": False,
-            "share_filled": None,
-            "averaging": "plain",
-            "source": key,
-            "source_format": "published",
-            "first_frame": 0,
-            "source_sha256": hash_files(published.sample_files(folder, dataset, key), folder),
-        }
-        rows.append(row_of(published.read_sample(root, key, dataset), folder, **facts))
-    return rows
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold the folder for oneself; nothing is left behind."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
+    found = published.list_samples(root)
+    return [row_of(published.read_sample(root, key, dataset), places[dataset]) for dataset, key in found]

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 import icb
-from datasets.capture import SIMULATED, CaptureInfo, check_poses
+from datasets.capture import SIMULATED, CaptureInfo, check_poses, read_mark
 from datasets.formats import ios
 from datasets.formats.swift_header import Header
 from icb import InputError
@@ -16,8 +16,11 @@ class Recording:
 
     def __init__(self, path: Path, name: str, size: tuple[int, int], headers: list[Header], origins: list[str]) -> None:
         self.path = path
-        folder = path if path.is_dir() else path.parent
-        self.info = CaptureInfo(name, "RealCMB", None, None, None, (folder / SIMULATED).is_file())
+        mark = (path if path.is_dir() else path.parent) / SIMULATED
+        simulated = mark.is_file()
+        # The app records neither scene, case nor motion; the simulator does.
+        scene, case, motion = read_mark(mark) if simulated else (None, None, None)
+        self.info = CaptureInfo(name, "RealCMB", scene, case, motion, simulated)
         self.size = size
         self.headers = headers
         self.poses = check_poses(ios.opengl_to_opencv([header.world_to_camera for header in headers]), origins)

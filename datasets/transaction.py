@@ -1,48 +1,72 @@
 """Several files and folders put into place together, or not at all."""
 
+import fcntl
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 
 from icb import InputError
 
+PREFIX = ".building-"
+
+
+class OutputError(InputError):
+    """The place to write to is at fault, not what was read."""
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a folder for oneself, among those who ask; nothing is left behind."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
 
 class Transaction:
     """Collects files in a hidden folder of ``root`` and moves them into place.
 
-    Whatever goes wrong inside the ``with`` block, before or after :meth:`commit`, leaves ``root`` as it was.
+    Whatever goes wrong inside the ``with`` block leaves ``root`` as it was. A killed process leaves its hidden
+    folder, which the next transaction removes: a live one holds a lock on its own.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.folder = root / f".building-{secrets.token_hex(6)}"
+        self.folder = root / f"{PREFIX}{secrets.token_hex(6)}"
         self._new = self.folder / "new"
         self._old = self.folder / "old"
+        self._handle = -1
         self._made: list[Path] = []
-        self._moved: list[tuple[Path, Path | None]] = []  # what is in place now, and where its predecessor is
+        self._moved: list[tuple[Path, Path | None]] = []  # what is to be put away, and where its predecessor is
 
     def __enter__(self) -> "Transaction":
         try:
             self._make(self.root)
-            self._new.mkdir(parents=True)
+            with locked(self.root):
+                self._remove_leftovers()
+                self._new.mkdir(parents=True)
+                self._handle = os.open(self.folder, os.O_RDONLY)
+                fcntl.flock(self._handle, fcntl.LOCK_EX)
         except OSError as error:
             self._unmake()
-            raise InputError(f"{self.root}: cannot be written: {error.strerror}") from None
+            raise OutputError(f"{self.root}: cannot be written: {error.strerror}") from None
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is not None:
-            self._undo()
         shutil.rmtree(self.folder, ignore_errors=True)
+        os.close(self._handle)
         if kind is not None:
             self._unmake()
         if isinstance(error, OSError):
-            raise InputError(f"{self.root}: cannot be written: {error.strerror or error}") from None
+            raise OutputError(f"{self.root}: cannot be written: {error.strerror or error}") from None
 
     def path(self, name: str) -> Path:
         """Where a file or folder is before it is moved."""
@@ -58,18 +82,38 @@ class Transaction:
                 stream.flush()
                 os.fsync(stream.fileno())
 
-    def commit(self, names: Iterable[str]) -> None:
-        """Move these files and folders into place, over what was there."""
-        for place, name in enumerate(names):
-            target, before = self.root / name, self._old / str(place)
-            self._make(target.parent)
-            if os.path.lexists(target):
-                self._old.mkdir(exist_ok=True)
-                target.rename(before)
-                self._moved.append((target, before))
-            else:
-                self._moved.append((target, None))
-            (self._new / name).rename(target)
+    def commit(self, names: Sequence[str], then: Callable[[], object] = lambda: None) -> None:
+        """Move these files and folders into place, over what was there, and do what belongs to it.
+
+        The first name is what others go by: its predecessor is taken away first and it is put in place
+        last, so that a process killed in between leaves no half of a sample that looks whole.
+        """
+        with locked(self.root):
+            try:
+                self._old.mkdir()
+                for place, name in enumerate(names):
+                    target, before = self.root / name, self._old / str(place)
+                    exists = os.path.lexists(target)
+                    self._moved.append((target, before if exists else None))
+                    if exists:
+                        target.rename(before)
+                for name in reversed(names):
+                    self._make((self.root / name).parent)
+                    (self._new / name).rename(self.root / name)
+                then()
+            except BaseException:
+                self._undo()
+                raise
+
+    def _remove_leftovers(self) -> None:
+        for folder in self.root.glob(f"{PREFIX}*"):
+            with suppress(OSError):
+                handle = os.open(folder, os.O_RDONLY)
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(folder, ignore_errors=True)
+                finally:
+                    os.close(handle)
 
     def _make(self, folder: Path) -> None:
         """Make a folder and remember which ones were not there."""
@@ -79,6 +123,8 @@ class Transaction:
 
     def _undo(self) -> None:
         for target, before in reversed(self._moved):
+            if before is not None and not os.path.lexists(before):
+                continue  # stopped before it was taken away
             if target.is_dir() and not target.is_symlink():
                 shutil.rmtree(target, ignore_errors=True)
             else:

@@ -1,6 +1,7 @@
 """From captures to samples: layout, index, determinism, all or nothing."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -33,6 +35,8 @@ def test_layout_file_for_file(built: Path) -> None:
         f"RealCMB/blurry/{IOS}.png",
         f"RealCMB/depth_ref/{IOS}.npz",
         f"RealCMB/bundle_info/{IOS}.npz",
+        f"VirtualCMB/provenance/{UNITY}.json",
+        f"RealCMB/provenance/{IOS}.json",
         "index.parquet",
     }
 
@@ -232,6 +236,9 @@ def test_published_sets_are_read_and_indexed_the_same(
 ) -> None:
     root = shutil.copytree(built, tmp_path / "published")
     (root / "index.parquet").unlink()
+    for dataset in ("RealCMB", "VirtualCMB"):
+        shutil.rmtree(root / dataset / "provenance")  # which others' sets do not have
+    (root / "RealCMB/sharp_ref/._hidden.png").touch()  # which some archives do
     assert list_samples(root) == [("RealCMB", IOS), ("VirtualCMB", UNITY)]
     assert main(["index", str(root)]) == 0
     ours = {row["id"]: row for row in index.read_index(built)}
@@ -324,3 +331,61 @@ def test_command_line_builds_windows(raw: Path, tmp_path: Path, capsys: pytest.C
     ]
     assert set(published.folders(tmp_path / "out")) == {"RealCMB"}
     assert json.dumps(rows)  # plain values
+
+
+def test_the_mark_of_the_simulator_survives_the_loss_of_the_index(raw: Path, tmp_path: Path) -> None:
+    marked = shutil.copytree(raw / IOS, tmp_path / IOS)
+    facts = {"scene": "Office", "case": "Macro", "motion": "6-DoF"}
+    (marked / "simulated.json").write_text(json.dumps(facts))
+    out = tmp_path / "out"
+    (before,) = build([marked], out, Options(averaging="srgb"))
+    assert before["simulated"] is True
+    assert {name: before[name] for name in facts} == facts
+    assert read_sample(out, IOS).simulated
+    (out / "index.parquet").unlink()
+    assert main(["index", str(out)]) == 0
+    assert index.read_index(out) == [before]
+
+
+def test_a_damaged_provenance_is_named(built: Path, tmp_path: Path) -> None:
+    root = shutil.copytree(built, tmp_path / "damaged")
+    path = root / "RealCMB/provenance" / f"{IOS}.json"
+    content = json.loads(path.read_text())
+    for change, message in (({"simulated": "no"}, "got simulated 'no'"), ({"more": 1}, "expected exactly")):
+        path.write_text(json.dumps({**content, **change}))
+        with pytest.raises(InputError, match=rf"{IOS}\.json: {message}"):
+            read_sample(root, IOS)
+
+
+def test_a_broken_capture_is_left_out_and_the_rest_is_built(
+    raw: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    broken = shutil.copytree(raw / UNITY, tmp_path / "BrokenMacro_1")
+    (broken / "camera_logs/camera_logs_2.txt").write_text("{")
+    command = ["build", str(broken), str(raw / UNITY), "-o"]
+    assert main([*command, str(tmp_path / "out")]) == 2
+    error = capfd.readouterr().err
+    assert re.search(r"left out: .*camera_logs_2\.txt: expected JSON", error)
+    assert "datasets: 1 of 2 captures left out" in error
+    assert [row["id"] for row in index.read_index(tmp_path / "out")] == [UNITY]
+    assert main([*command, str(tmp_path / "strict"), "--strict"]) == 2
+    assert not (tmp_path / "strict").exists()
+
+
+def test_an_output_that_cannot_be_written_is_not_the_captures_fault(
+    raw: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    assert main(["build", str(raw / UNITY), str(raw / IOS), "-o", str(tmp_path / "file")]) == 2
+    error = capfd.readouterr().err
+    assert "left out" not in error and error.count("\n") == 1
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/index.parquet").write_text("no index")
+    assert main(["build", str(raw / UNITY), str(raw / IOS), "-o", str(tmp_path / "out")]) == 2
+    assert "left out" not in capfd.readouterr().err
+
+
+def test_another_table_is_no_index(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"id": ["a"]}), tmp_path / "index.parquet")
+    with pytest.raises(InputError, match=r"expected an index of samples, it has no .*simulated"):
+        index.read_index(tmp_path)

@@ -3,6 +3,10 @@
 import io
 import os
 import pickle
+import struct
+import subprocess
+import sys
+import tracemalloc
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -284,6 +288,109 @@ def test_containers_that_multiply_are_refused() -> None:
         value = [value, value]
     with pytest.raises(InputError, match="expected fewer"):
         restricted_pickle.loads(pickle.dumps(value, 3), "some.npz")
+
+
+SHARED = b")" + b"2\x86" * 60  # a tuple of twice the same tuple, 60 deep, which has 2^60 elements to hash or print
+TINY_BUT_ENDLESS = {
+    "key": b"}" + SHARED + b"K\x01s.",
+    "keys": b"}(" + SHARED + b"K\x01u.",
+    "dictionary": b"(" + SHARED + b"K\x01d.",
+    "set": b"\x80\x04\x8f(" + SHARED + b"\x90.",
+    "frozenset": b"\x80\x04(" + SHARED + b"\x91.",
+    "type": b"cnumpy\ndtype\n" + SHARED + b"\x85R.",
+    "side": b"cnumpy.core.numeric\n_frombuffer\n(C\x00cnumpy\ndtype\nX\x02\x00\x00\x00f4\x85R" + SHARED + b"\x85tR.",
+    "value": SHARED + b".",
+    "bytearray": b"\x80\x05\x96" + struct.pack("<Q", 3 << 30) + b".",
+}
+LOADS = """
+import resource, sys
+from datasets.formats import restricted_pickle
+resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30))
+try:
+    restricted_pickle.loads(bytes.fromhex(sys.argv[1]), "some.npz")
+except restricted_pickle.InputError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("case", TINY_BUT_ENDLESS)
+def test_tiny_pickles_that_would_take_for_ever_are_refused(case: str) -> None:
+    # In a process of its own, which can be stopped.
+    command = [sys.executable, "-c", LOADS, TINY_BUT_ENDLESS[case].hex()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.startswith("some.npz: got ") and len(done.stdout) < 300
+
+
+def test_keys_of_the_same_hash_are_refused() -> None:
+    with pytest.raises(InputError, match="got a key of 122 bits, expected at most 64"):
+        restricted_pickle.loads(pickle.dumps({sys.hash_info.modulus**2: 1}, 3), "some.npz")
+
+
+def test_keys_and_members_that_are_plain_are_read() -> None:
+    value = {"a": 1, 2: {3, "b"}, 1.5: frozenset([b"c", None]), True: bytearray(b"d" * 99), None: {}}
+    assert restricted_pickle.loads(pickle.dumps(value, 5), "x") == value
+    assert restricted_pickle.loads(pickle.dumps({"a": 1, "b": {}}, 0), "x") == {"a": 1, "b": {}}
+
+
+def test_many_arrays_of_the_same_bytes_share_them() -> None:
+    kind = b"cnumpy\ndtype\nX\x02\x00\x00\x00u1\x85R"
+    array = b"cnumpy.core.numeric\n_frombuffer\n(h\x00" + kind + b"K\x03\x85tR"
+    first, second = restricted_pickle.loads(b"C\x03abcq\x000" + array + array + b"\x86.", "x")
+    assert np.shares_memory(first, second) and first.tolist() == [97, 98, 99]
+
+
+def lying_archive(path: Path, content: bytes, method: int, declared: int) -> None:
+    """An archive that says its only member has another size than it has, before the member and at the end."""
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("a.npy", content)
+    data = bytearray(path.read_bytes())
+    for signature, offset in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
+        place = data.index(signature) + offset
+        assert struct.unpack_from("<I", data, place) == (len(content),)
+        struct.pack_into("<I", data, place, declared)
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+@pytest.mark.parametrize("declared", [1000, 1 << 24])
+def test_archives_that_lie_about_a_size_are_refused(tmp_path: Path, method: int, declared: int) -> None:
+    path = tmp_path / "bomb.npz"
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "|u1", "fortran_order": False, "shape": (1000 - 128,)})
+    lying_archive(path, header.getvalue() + bytes(1 << 23), method, declared)
+    with pytest.raises(InputError, match=r"bomb\.npz"):
+        restricted_pickle.load_npz_objects(path)
+
+
+def test_deflated_bomb_yields_no_more_than_it_declares(tmp_path: Path) -> None:
+    path, content = tmp_path / "bomb.npz", npz.npz_bytes(a=np.zeros(1 << 23, np.uint8))
+    lying_archive(path, content, zipfile.ZIP_DEFLATED, 1000)
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match=r"bomb\.npz"):
+            restricted_pickle.load_npz_objects(path)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_compression_without_a_bound_is_refused(tmp_path: Path, method: int) -> None:
+    with zipfile.ZipFile(tmp_path / "a.npz", "w", method) as archive:
+        archive.writestr("a.npy", b"anything")
+    with pytest.raises(InputError, match=r"a\.npz, array 'a': got compression method 1[24], expected stored or"):
+        restricted_pickle.load_npz_objects(tmp_path / "a.npz")
+
+
+def test_damaged_deflated_member_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    np.savez_compressed(path, a=np.arange(1000))
+    assert (restricted_pickle.load_npz_objects(path)["a"] == np.arange(1000)).all()
+    data = bytearray(path.read_bytes())
+    data[60:70] = b"\xff" * 10
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=r"a\.npz"):
+        restricted_pickle.load_npz_objects(path)
 
 
 def test_archives_that_promise_too_much_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,9 @@
 
 import json
 import shutil
+import zipfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -216,7 +218,7 @@ def skewed(path: Path) -> None:
 
 IMAGE = "image_P0_320x240_P1_160x120_11.bin"
 BROKEN_UNITY: dict[str, tuple[str, Callable[[Path], object], str]] = {
-    "missing frame": ("frames/frame_4.png", lambda p: p.unlink(), r"frames/4\.png: missing"),
+    "missing frame": ("frames/frame_4.png", lambda p: p.unlink(), r"frames/frame_4\.png: missing"),
     "missing log": ("camera_logs/camera_logs_4.txt", lambda p: p.unlink(), "camera_logs_4.txt: missing"),
     "truncated frame": ("frames/frame_4.png", cut, "frame_4.png: the PNG ends too early"),
     "empty frame": ("frames/frame_4.png", lambda p: p.write_bytes(b""), "frame_4.png: expected a PNG"),
@@ -329,6 +331,25 @@ def test_broken_frame_bundle_is_named(raw: dict[str, Path], tmp_path: Path, chan
     np.savez(path, **{key: value for key, value in arrays.items() if value is not None})
     with pytest.raises(InputError, match=f"frame_bundle.npz.*{said}"):
         everything(path)
+
+
+def test_archive_of_many_frames_is_parsed_once(
+    raw: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with np.load(raw["frame_bundle"], allow_pickle=True) as archive:
+        info = archive["info_0"].item()
+    arrays: dict[str, Any] = {"num_frames": np.array(800)}
+    for index in range(800):
+        arrays[f"img_{index}"] = np.full((4, 3, 3), index % 251, np.uint8)
+        arrays[f"info_{index}"] = info | {"timestamp": float(index)}
+    np.savez(tmp_path / "frame_bundle.npz", **arrays)
+    parsed, real = [], zipfile.ZipFile._RealGetContents  # type: ignore[attr-defined]
+    monkeypatch.setattr(zipfile.ZipFile, "_RealGetContents", lambda archive: (parsed.append(1), real(archive)))
+    capture = opened(tmp_path / "frame_bundle.npz")
+    with ThreadPoolExecutor(8) as threads:
+        seen = list(threads.map(lambda index: int(capture.frame(index)[0, 0, 0]), range(800)))
+    assert seen == [index % 251 for index in range(800)]
+    assert len(parsed) == 1
 
 
 def test_reader_holds_no_pictures(raw: dict[str, Path]) -> None:

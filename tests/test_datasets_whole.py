@@ -1,6 +1,9 @@
 """A sample is written whole or not at all."""
 
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,7 +27,7 @@ def broken(change: Callable[..., Any]) -> Any:
 
 def missing_frame(unity: Path, ios: Path) -> tuple[Path, str]:
     (unity / "frames/frame_4.png").unlink()
-    return unity, "frames/4.png: missing"
+    return unity, "frames/frame_4.png: missing"
 
 
 def truncated_frame(unity: Path, ios: Path) -> tuple[Path, str]:
@@ -50,7 +53,7 @@ def no_depth_at_the_reference(unity: Path, ios: Path) -> tuple[Path, str]:
 
 def broken_depth_at_the_reference(unity: Path, ios: Path) -> tuple[Path, str]:
     (unity / "depth/5.png").write_bytes(png.encode(packed_depth.encode(np.ones((90, 16)), 20.0)))
-    return unity, "got 16 x 90 pixels, expected 160 x 90"
+    return unity, "depth/5.png: got 16 x 90 pixels, expected 160 x 90"
 
 
 def one_frame_only(unity: Path, ios: Path) -> tuple[Path, str]:
@@ -149,7 +152,7 @@ def test_failure_at_any_move_leaves_nothing_behind(
     if step < 5:
         monkeypatch.setattr(path_class, "rename", failing)
     else:
-        monkeypatch.setattr(building, "update_index", failing_index)
+        monkeypatch.setattr(building, "merge_rows", failing_index)
     for out in (tmp_path / "fresh", used):
         moves.clear()
         with pytest.raises(InputError, match="cannot be written"):
@@ -162,17 +165,69 @@ def test_interrupted_build_leaves_nothing_behind(raw: Path, tmp_path: Path, monk
     def interrupted(*arguments: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(building, "update_index", interrupted)
+    monkeypatch.setattr(building, "merge_rows", interrupted)
     with pytest.raises(KeyboardInterrupt):
         build([raw / UNITY], tmp_path / "out", Options())
     assert not (tmp_path / "out").exists()
 
 
 def test_samples_before_a_broken_capture_stay(raw: Path, built: Path, tmp_path: Path) -> None:
-    path = shutil.copytree(raw / IOS, tmp_path / "broken")
-    file = path / "image_P0_320x240_P1_160x120_15.bin"
-    file.write_bytes(b"")
-    with pytest.raises(InputError, match=r"_15\.bin"):
+    path = shutil.copytree(raw / UNITY, tmp_path / "BrokenMacro_2")
+    (path / "frames/frame_4.png").write_bytes(b"")  # found when it is read, not when the capture is opened
+    with pytest.raises(InputError, match=r"frame_4\.png"):
         build([raw / UNITY, path], tmp_path / "out", Options())
     assert [row["id"] for row in index.read_index(tmp_path / "out")] == [UNITY]
     assert {name for name in tree(tmp_path / "out") if "RealCMB" in name or "building" in name} == set()
+
+
+BUILD = """
+import os, signal, sys, time
+from pathlib import Path
+from datasets.build import Options, build
+original = Path.rename
+done = []
+def rename(self, target):
+    if len(done) == int(sys.argv[3]):
+        os.kill(os.getpid(), signal.SIGKILL)
+    done.append(target)
+    time.sleep(0.002)  # so that two at once would meet
+    return original(self, target)
+Path.rename = rename
+build([sys.argv[1]], sys.argv[2], Options())
+"""
+
+
+def start_build(capture: Path, out: Path, kill_at: int) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen([sys.executable, "-c", BUILD, str(capture), str(out), str(kill_at)])
+
+
+@pytest.mark.parametrize("kill_at", [0, 1, 3, 5])
+def test_a_killed_build_leaves_no_half_of_a_sample_and_the_next_cleans_up(
+    raw: Path, built: Path, tmp_path: Path, kill_at: int
+) -> None:
+    out = tmp_path / "out"
+    assert start_build(raw / UNITY, out, kill_at).wait() == -signal.SIGKILL
+    assert not (out / "VirtualCMB/sharp_ref" / f"{UNITY}.png").exists()  # what samples are found by
+    assert list(out.glob(".building-*"))
+    build([raw / UNITY], out, Options())
+    mine = {name: content for name, content in tree(built).items() if name.startswith("VirtualCMB/")}
+    assert {name: content for name, content in tree(out).items() if name.startswith("VirtualCMB/")} == mine
+    assert not list(out.glob(".building-*"))
+
+
+def test_two_builds_of_one_sample_at_once(raw: Path, built: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for process in [start_build(raw / UNITY, out, 10**6) for _ in range(3)]:
+        assert process.wait() == 0
+    mine = {name: content for name, content in tree(built).items() if name.startswith("VirtualCMB/")}
+    assert {name: content for name, content in tree(out).items() if name.startswith("VirtualCMB/")} == mine
+    assert not list(out.glob(".building-*"))
+
+
+def test_no_message_names_a_hidden_folder(raw: Path, tmp_path: Path) -> None:
+    capture = shutil.copytree(raw / UNITY, tmp_path / UNITY)
+    picture = capture / "depth/5.png"
+    picture.write_bytes(picture.read_bytes()[:300])
+    with pytest.raises(InputError, match=r"depth/5\.png: ") as caught:
+        build([capture], tmp_path / "out", Options())
+    assert ".building" not in str(caught.value)

@@ -5,14 +5,19 @@ numpy arrays are pickled under stand for small classes of this module, which che
 and copy plain numbers out of it. Any other name is refused.
 """
 
+import contextlib
+import copy
 import io
 import math
 import os
 import pickle
 import re
+import struct
+import threading
 import zipfile
-from collections.abc import Callable
-from typing import Any, NoReturn
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
@@ -23,42 +28,84 @@ MAX_ARRAY_BYTES = 1 << 28
 MAX_PICKLE_BYTES = 1 << 25
 MAX_DEPTH = 32
 MAX_NODES = 1 << 20
+MAX_KEY_BITS = 64
 
 PLAIN_TYPE = re.compile(r"[biufc]\d{1,2}|[SU]\d{1,4}")
 
 Path = str | os.PathLike[str]
+
+_BROKEN = (
+    OSError,
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    ValueError,
+    TypeError,
+    LookupError,
+    OverflowError,
+    EOFError,
+    RuntimeError,
+    MemoryError,
+)
+"""What zipfile and numpy raise for malformed archives."""
 
 
 def load_npz_objects(path: Path, keys: list[str] | None = None) -> dict[str, np.ndarray]:
     """The arrays of an ``.npz`` archive, or those under ``keys``; object arrays hold plain containers,
     numbers, text and numpy arrays, and a file with anything else is refused.
     """
+    with Archive(path) as archive:
+        return {key: archive[key] for key in (archive.names if keys is None else keys)}
+
+
+class Archive:
+    """An ``.npz`` archive that stays open: its table of contents is parsed once, its arrays are read when
+    asked for, by any number of threads.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        with _naming(path):
+            self._archive = zipfile.ZipFile(path)
+        self._entries = {entry.filename.removesuffix(".npy"): entry for entry in self._archive.infolist()}
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the arrays."""
+        return list(self._entries)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._entries
+
+    def __getitem__(self, key: str) -> np.ndarray:
+        if key not in self._entries:
+            raise InputError(f"{self.path}: has no array {key!r}, expected it in the archive")
+        where = f"{self.path}, array {key!r}"
+        with _naming(self.path):
+            # Members share the file and its position. Decoding the bytes needs neither.
+            with self._lock:
+                data = _member(self._archive, self._entries[key], where)
+            return _array(data, where)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._archive.close()
+
+
+@contextlib.contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Errors of the archive as those of its user."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            found = {name.removesuffix(".npy"): name for name in archive.namelist()}
-            if keys is None:
-                keys = list(found)
-            for key in keys:
-                if key not in found:
-                    raise InputError(f"{path}: has no array {key!r}, expected it in the archive")
-            return {key: _load_member(archive, found[key], path) for key in keys}
+        yield
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except InputError:
         raise
-    except (OSError, zipfile.BadZipFile, ValueError, EOFError, RuntimeError, NotImplementedError, MemoryError) as error:
+    except _BROKEN as error:
         raise InputError(f"{path}: expected an .npz archive of arrays: {error}") from None
-
-
-def names_of_npz(path: Path) -> list[str]:
-    """Names of the arrays, nothing read but the table of contents."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return [name.removesuffix(".npy") for name in archive.namelist()]
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except (OSError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path}: expected an .npz archive: {error}") from None
 
 
 def loads(data: bytes, path: Path) -> Any:
@@ -71,35 +118,45 @@ def loads(data: bytes, path: Path) -> Any:
         raise InputError(f"{path}: expected a pickle of plain containers and arrays: {error}") from None
 
 
-def _load_member(archive: zipfile.ZipFile, name: str, path: Path) -> np.ndarray:
-    entry = archive.getinfo(name)
-    where = f"{path}, array {name.removesuffix('.npy')!r}"
-    # An archive cannot yield more than the size it declares, so that this also stops zip bombs.
-    if entry.file_size > MAX_ARRAY_BYTES:
-        raise InputError(f"{where}: got {entry.file_size} bytes, expected at most {MAX_ARRAY_BYTES}")
-    with archive.open(entry) as stream:
-        version = np.lib.format.read_magic(stream)
-        if version == (1, 0):
-            shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
-        elif version == (2, 0):
-            shape, fortran, dtype = np.lib.format.read_array_header_2_0(stream)
-        else:
-            raise InputError(f"{where}: got version {version} of the .npy format, expected 1.0 or 2.0")
-        if dtype.hasobject:
-            if entry.file_size > MAX_PICKLE_BYTES:
-                raise InputError(
-                    f"{where}: got a pickle of {entry.file_size} bytes, expected at most {MAX_PICKLE_BYTES}"
-                )
-            array = loads(stream.read(), where)
-            if not isinstance(array, np.ndarray) or array.dtype != object or array.shape != shape:
-                raise InputError(f"{where}: expected a pickled object array of shape {shape}")
-            return array
-        if not PLAIN_TYPE.fullmatch(dtype.str[1:]):
-            raise InputError(f"{where}: got elements of type {dtype}, expected plain numbers or text")
-        data = stream.read()
-        if any(side < 0 for side in shape) or len(data) != math.prod(shape) * dtype.itemsize:
-            raise InputError(f"{where}: got {len(data)} bytes, expected {dtype} of shape {shape}")
-        return np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C")
+def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, where: str) -> bytes:
+    # Python unpacks a piece of the other methods whole, however much comes out of it.
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise InputError(f"{where}: got compression method {entry.compress_type}, expected stored or deflated")
+    size = entry.file_size
+    if size > MAX_ARRAY_BYTES:
+        raise InputError(f"{where}: got {size} bytes, expected at most {MAX_ARRAY_BYTES}")
+    # The declared size may be false, and Python cuts off what is beyond it: a byte more is asked for to see it.
+    longer = copy.copy(entry)
+    longer.file_size = size + 1
+    with archive.open(longer) as stream:
+        data = stream.read(size + 1)
+    if len(data) != size:
+        raise InputError(f"{where}: got {'more' if len(data) > size else len(data)} bytes, expected {size} as declared")
+    return data
+
+
+def _array(data: bytes, where: str) -> np.ndarray:
+    stream = io.BytesIO(data)
+    version = np.lib.format.read_magic(stream)
+    if version == (1, 0):
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    elif version == (2, 0):
+        shape, fortran, dtype = np.lib.format.read_array_header_2_0(stream)
+    else:
+        raise InputError(f"{where}: got version {version} of the .npy format, expected 1.0 or 2.0")
+    if dtype.hasobject:
+        if len(data) > MAX_PICKLE_BYTES:
+            raise InputError(f"{where}: got a pickle of {len(data)} bytes, expected at most {MAX_PICKLE_BYTES}")
+        array = loads(stream.read(), where)
+        if not isinstance(array, np.ndarray) or array.dtype != object or array.shape != shape:
+            raise InputError(f"{where}: expected a pickled object array of shape {shape}")
+        return array
+    if not PLAIN_TYPE.fullmatch(dtype.str[1:]):
+        raise InputError(f"{where}: got elements of type {dtype}, expected plain numbers or text")
+    elements = stream.read()
+    if any(side < 0 for side in shape) or len(elements) != math.prod(shape) * dtype.itemsize:
+        raise InputError(f"{where}: got {len(elements)} bytes, expected {dtype} of shape {shape}")
+    return np.frombuffer(elements, dtype).reshape(shape, order="F" if fortran else "C")
 
 
 class _Type:
@@ -107,7 +164,9 @@ class _Type:
 
     def __init__(self, spec: object = None, *_: object) -> None:
         if spec != "O8" and spec != "O" and not (isinstance(spec, str) and PLAIN_TYPE.fullmatch(spec)):
-            raise InputError(f"got array elements of type {spec!r}, expected plain numbers or text")
+            # Only text is written out: a tuple may hold the same tuple over and over.
+            shown = repr(spec[:16]) if isinstance(spec, str) else type(spec).__name__
+            raise InputError(f"got array elements of type {shown}, expected plain numbers or text")
         self.spec = str(spec)
         self.order = "<"
 
@@ -140,8 +199,12 @@ class _Array:
         """Check and keep the elements."""
         if not isinstance(kind, _Type) or not isinstance(shape, tuple) or order not in ("C", "F"):
             raise InputError("got a pickled array without type or shape, expected both")
-        if len(shape) > MAX_DEPTH or not all(type(side) is int and side >= 0 for side in shape):
-            raise InputError(f"got a pickled array of shape {shape!r}, expected whole numbers")
+        if len(shape) > MAX_DEPTH or not all(type(side) is int and 0 <= side <= MAX_ARRAY_BYTES for side in shape):
+            kinds = ", ".join(type(side).__name__ for side in shape[:MAX_DEPTH])
+            raise InputError(
+                f"got a pickled array with a shape of {len(shape)} values ({kinds}), "
+                f"expected at most {MAX_DEPTH} whole numbers up to {MAX_ARRAY_BYTES}"
+            )
         count = math.prod(shape)
         if kind.dtype().hasobject:
             if not isinstance(data, list) or len(data) != count or order != "C":
@@ -150,9 +213,8 @@ class _Array:
             return
         if not isinstance(data, bytes | bytearray) or len(data) != count * kind.dtype().itemsize:
             raise InputError(f"got a pickled array of shape {shape} without its bytes, expected {kind.spec}")
-        self.content = (
-            np.frombuffer(bytes(data), kind.dtype()).reshape(shape, order="F" if order == "F" else "C").copy()
-        )
+        # Not copied: any number of arrays may be made from the same bytes.
+        self.content = np.frombuffer(data, kind.dtype()).reshape(shape, order="F" if order == "F" else "C")
 
 
 def _reconstruct(*arguments: object) -> _Array:
@@ -194,8 +256,73 @@ _NAMES: dict[tuple[str, str], Any] = {
 }
 
 
+def _check_keys(keys: list[Any]) -> None:
+    """Refuse keys and members that are slow to hash: tuples of the same tuple over and over take for ever, and
+    whole numbers, unless short, can be made to have the same hash.
+    """
+    for key in keys:
+        if key is not None and type(key) not in (str, int, float, bytes, bool):
+            raise InputError(f"got {type(key).__name__} as key or member of a set, expected text or a number")
+        if type(key) is int and key.bit_length() > MAX_KEY_BITS:
+            raise InputError(f"got a key of {key.bit_length()} bits, expected at most {MAX_KEY_BITS}")
+
+
 class _Unpickler(pickle._Unpickler):
     """Python's own, not the compiled one: its memo is a dictionary, where an invented index costs nothing."""
+
+    stack: list[Any]
+    append: Callable[[Any], None]
+    pop_mark: Callable[[], list[Any]]
+    read: Callable[[int], bytes]
+
+    def load_setitem(self) -> None:
+        value, key = self.stack.pop(), self.stack.pop()
+        self._set_items([key, value])
+
+    def load_setitems(self) -> None:
+        self._set_items(self.pop_mark())
+
+    def load_dict(self) -> None:
+        items = self.pop_mark()
+        self.append({})
+        self._set_items(items)
+
+    def load_additems(self) -> None:
+        members, target = self.pop_mark(), self.stack[-1]
+        _check_keys(members)
+        if type(target) is not set:
+            raise InputError(f"got members for a {type(target).__name__}, expected a set")
+        target.update(members)
+
+    def load_frozenset(self) -> None:
+        members = self.pop_mark()
+        _check_keys(members)
+        self.append(frozenset(members))
+
+    def load_bytearray8(self) -> None:
+        (length,) = struct.unpack("<Q", self.read(8))
+        data = self.read(length)  # takes no more memory than there is data, whatever the length
+        if len(data) != length:
+            raise InputError(f"got {len(data)} bytes of a bytearray, expected {length}")
+        self.append(bytearray(data))
+
+    # The opcodes are found here, not by the names of the methods.
+    dispatch: ClassVar[dict[int, Callable[[Any], None]]] = {
+        **pickle._Unpickler.dispatch,
+        pickle.SETITEM[0]: load_setitem,
+        pickle.SETITEMS[0]: load_setitems,
+        pickle.DICT[0]: load_dict,
+        pickle.ADDITEMS[0]: load_additems,
+        pickle.FROZENSET[0]: load_frozenset,
+        pickle.BYTEARRAY8[0]: load_bytearray8,
+    }
+
+    def _set_items(self, items: list[Any]) -> None:
+        target = self.stack[-1]
+        _check_keys(items[::2])
+        if type(target) is not dict:
+            raise InputError(f"got keys for a {type(target).__name__}, expected a dictionary")
+        target.update(zip(items[::2], items[1::2], strict=True))
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in _NAMES:

@@ -1,13 +1,15 @@
 """The layouts of the published datasets: what the builder writes and what is read back, ours or theirs.
 
 A layout is a module with ``DATASET``, ``entries(id)`` (where a sample is, in its dataset's folder),
-``contents(...)`` (its files as bytes), ``find(folder)`` (ids) and ``read(folder, id)``.
+``contents(...)`` (its files as bytes) and ``read(folder, id)``.
 """
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
+from datasets import provenance
 from datasets.published import real, virtual
 from datasets.sample import Sample, check_id
 from icb import InputError
@@ -28,7 +30,12 @@ def folders(root: str | os.PathLike[str]) -> dict[str, Path]:
 
 def list_samples(root: str | os.PathLike[str]) -> list[tuple[str, str]]:
     """(dataset, id) of all samples, sorted."""
-    return sorted((name, key) for name, folder in folders(root).items() for key in LAYOUTS[name].find(folder))
+    return sorted((name, key) for name, folder in folders(root).items() for key in find(folder))
+
+
+def find(folder: Path) -> list[str]:
+    """Ids of all samples in a dataset's folder; hidden files, as some archives have them, are none."""
+    return sorted(path.stem for path in (folder / "sharp_ref").glob("*.png") if not path.name.startswith("."))
 
 
 def read_sample(root: str | os.PathLike[str], id: str, dataset: str | None = None) -> Sample:  # noqa: A002
@@ -39,8 +46,22 @@ def read_sample(root: str | os.PathLike[str], id: str, dataset: str | None = Non
     if len(holding) != 1:
         places = " and ".join(str(folder / "sharp_ref") for folder in found.values()) or f"{root}: no {dataset}"
         raise InputError(f"{places}: got {id!r} {len(holding)} times, expected once")
-    sample: Sample = LAYOUTS[holding[0]].read(found[holding[0]], id)
-    return sample
+    return read_from(found[holding[0]], holding[0], id)
+
+
+def read_from(folder: Path, dataset: str, id: str) -> Sample:  # noqa: A002
+    """Read one sample of a dataset's ``folder``."""
+    sample: Sample = LAYOUTS[dataset].read(folder, id)
+    known = provenance.read(folder, id)
+    if known is None:
+        return sample
+    return replace(
+        sample,
+        provenance=known,
+        scene=sample.scene or known.scene,
+        case=sample.case or known.case,
+        motion=sample.motion or known.motion,
+    )
 
 
 def sample_files(folder: Path, dataset: str, id: str) -> list[Path]:  # noqa: A002

@@ -34,11 +34,6 @@ def contents(
     }
 
 
-def find(folder: Path) -> list[str]:
-    """Ids of all samples."""
-    return sorted(path.stem for path in (folder / "sharp_ref").glob("*.png"))
-
-
 def read(folder: Path, key: str) -> Sample:
     """Read a sample."""
     sharp_ref, blurred, depth_ref, bundle_info = (folder / entry for entry in entries(key))
@@ -60,6 +55,8 @@ def read(folder: Path, key: str) -> Sample:
     depth = load_npz_objects(depth_ref, ["depth_ref"])["depth_ref"]
     if depth.shape != size or depth.dtype.kind != "f":
         raise InputError(f"{depth_ref}: got {depth.dtype} {depth.shape}, expected metres of shape {size}")
+    if not depth.min() > 0:  # NaN wins
+        raise InputError(f"{depth_ref}: got {depth.min()}, expected metres above 0")
     return Sample(
         id=key,
         dataset=DATASET,

@@ -10,7 +10,7 @@ from datasets.capture import numbered, reference_index
 from datasets.formats import packed_depth, png, unity_log
 from datasets.readers import unity
 from datasets.sample import Sample
-from icb import Trajectory
+from icb import InputError, Trajectory
 
 DATASET = "VirtualCMB"
 
@@ -41,14 +41,11 @@ def contents(
     }
 
 
-def find(folder: Path) -> list[str]:
-    """Ids of all samples."""
-    return sorted(path.stem for path in (folder / "sharp_ref").glob("*.png"))
-
-
 def read(folder: Path, key: str) -> Sample:
     """Read a sample."""
     sharp_ref, blurred, depth_ref, param_log, camera_logs = (folder / entry for entry in entries(key))
+    if not camera_logs.is_dir():
+        raise InputError(f"{camera_logs}: missing, expected the camera logs of the sample")
     names = unity.find(camera_logs, re.compile(r"camera_logs_(\d+)\.txt"))
     numbers = numbered(names, camera_logs, "camera_logs_{}.txt")
     paths = [names[number] for number in numbers]

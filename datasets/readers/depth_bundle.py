@@ -1,6 +1,8 @@
 """Folders of ``.bin`` files from the DepthBundleRecorder app for iOS."""
 
+import math
 import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +38,10 @@ class DepthBundle(Recording):
         self.path = path
         self._images, image_size = _find(path, IMAGE)
         self._depths, self._depth_size = _find(path, DEPTH)
-        self._confidences, self._confidence_size = _find(path, CONFIDENCE)
+        # Before the sizes are relied on: names may claim anything.
+        _check_sizes(self._depths, swift_header.SIZE + 4 * math.prod(self._depth_size))
+        self._confidences, self._confidence_size = _find(path, CONFIDENCE, self._depth_size, "the depth")
+        _check_sizes(self._confidences, math.prod(self._confidence_size))
         infos, _ = _find(path, INFO)
         if not self._images:
             raise InputError(f"{path}: has no pictures, expected image_P0_<w>x<h>_P1_<w>x<h>_<i>.bin")
@@ -45,6 +50,7 @@ class DepthBundle(Recording):
         if self._chroma != (self._luma[0] // 2, self._luma[1] // 2, 2) or self._luma[0] % 2 or self._luma[1] % 2:
             name = next(iter(self._images.values()))
             raise InputError(f"{name}: got chroma of {image_size[2:]}, expected half of {image_size[:2]}")
+        _check_sizes(self._images, math.prod(self._luma) + math.prod(self._chroma))
         pictures = {**self._depths, **self._confidences, **infos, **self._images}
         pattern = f"image_P0_{image_size[0]}x{image_size[1]}_P1_{image_size[2]}x{image_size[3]}_{{}}.bin"
         self._numbers = numbered(pictures, path, pattern)
@@ -101,21 +107,30 @@ class DepthBundle(Recording):
         return self._files + ([mark] if mark.is_file() else [])
 
 
-def _find(folder: Path, pattern: re.Pattern[str]) -> tuple[dict[int, Path], tuple[int, ...]]:
-    """Files by number, and the sizes in their names, which must all be the same."""
+def _find(
+    folder: Path, pattern: re.Pattern[str], size: tuple[int, ...] = (), owner: str = "the other files"
+) -> tuple[dict[int, Path], tuple[int, ...]]:
+    """Files by number, and the size in their names, which must all be ``size``, or else that of most of them."""
     found: dict[int, Path] = {}
-    sizes: tuple[int, ...] = ()
+    sizes: dict[Path, tuple[int, ...]] = {}
     for path in sorted(folder.iterdir()):
         match = pattern.fullmatch(path.name)
         if not match:
             continue
-        *size, number = map(int, match.groups())
-        if found and tuple(size) != sizes:
-            raise InputError(f"{path}: got a size of {tuple(size)}, expected {sizes} as the other files")
-        if number in found:
+        *sides, number = map(int, match.groups())
+        if sides and min(sides) < 1:
+            raise InputError(f"{path}: got a size of {tuple(sides)}, expected at least 1 pixel each way")
+        sizes[path] = tuple(sides)
+        if number in found and sizes[found[number]] == sizes[path]:
             raise InputError(f"{path}: frame {number} is there twice, expected one file for each frame")
-        found[number], sizes = path, tuple(size)
-    return found, sizes
+        found.setdefault(number, path)
+    if not found:
+        return found, ()
+    expected = size or Counter(sizes.values()).most_common(1)[0][0]
+    for path, got in sizes.items():
+        if got != expected:
+            raise InputError(f"{path}: got a size of {got}, expected {expected} as {owner}")
+    return found, expected
 
 
 def _head(path: Path) -> bytes:
@@ -128,10 +143,22 @@ def _head(path: Path) -> bytes:
 
 def _body(path: Path, skip: int, count: int) -> np.ndarray:
     """The ``count`` bytes that follow the first ``skip``, and nothing more may follow."""
+    _check_size(path, skip + count)
     try:
-        size = path.stat().st_size
-        if size != skip + count:
-            raise InputError(f"{path}: got {size} bytes, expected {skip + count} for the size in its name")
         return np.fromfile(path, np.uint8, offset=skip)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _check_sizes(found: dict[int, Path], expected: int) -> None:
+    for path in found.values():
+        _check_size(path, expected)
+
+
+def _check_size(path: Path, expected: int) -> None:
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    if size != expected:
+        raise InputError(f"{path}: got {size} bytes, expected {expected} for the size in its name")

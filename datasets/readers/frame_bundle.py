@@ -6,7 +6,7 @@ import numpy as np
 
 from datasets.capture import SIMULATED
 from datasets.formats import ios
-from datasets.formats.restricted_pickle import load_npz_objects, names_of_npz
+from datasets.formats.restricted_pickle import Archive
 from datasets.recording import Recording
 from icb import InputError
 
@@ -25,20 +25,21 @@ def open_capture(path: Path) -> "FrameBundle":
 
 
 class FrameBundle(Recording):
-    """One recording; arrays are taken from the archive when asked for."""
+    """One recording; arrays are taken from the archive, which stays open, when asked for."""
 
     def __init__(self, path: Path) -> None:
-        self._names = set(names_of_npz(path))
-        self._archive = path
-        count = self._get("num_frames")
-        if count.shape != () or count.dtype.kind not in "iu" or not 1 <= count <= len(self._names):
-            raise InputError(f"{path}: got num_frames {count!r}, expected the number of frames")
+        self._archive = Archive(path)
+        count = self._archive["num_frames"]
+        if count.shape != () or count.dtype.kind not in "iu":
+            raise InputError(f"{path}: got num_frames as {count.dtype} {count.shape}, expected the number of frames")
+        if not 1 <= count <= len(self._archive.names):
+            raise InputError(f"{path}: got num_frames {count}, expected the number of frames")
         headers, origins = [], []
         for index in range(int(count)):
             for key in (f"img_{index}", f"info_{index}"):
-                if key not in self._names:
+                if key not in self._archive:
                     raise InputError(f"{path}: has no array {key!r}, expected {count} frames")
-            info = self._get(f"info_{index}")
+            info = self._archive[f"info_{index}"]
             origins.append(f"{path}, array 'info_{index}'")
             headers.append(ios.from_dict(info.item() if info.size == 1 else None, origins[-1]))
         name = (path.parent if path.name == NAME else path.with_suffix("")).resolve().name
@@ -74,21 +75,20 @@ class FrameBundle(Recording):
         mark = self.path.parent / SIMULATED
         return [self.path] + ([mark] if mark.is_file() else [])
 
-    def _get(self, key: str) -> np.ndarray:
-        return load_npz_objects(self._archive, [key])[key]
-
     def _picture(self, index: int) -> np.ndarray:
-        picture = self._get(f"img_{index}")
+        picture = self._archive[f"img_{index}"]
         if picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] != 3 or picture.size == 0:
             raise InputError(
-                f"{self._archive}: got img_{index} as {picture.dtype} {picture.shape}, expected uint8 (H, W, 3)"
+                f"{self._archive.path}: got img_{index} as {picture.dtype} {picture.shape}, expected uint8 (H, W, 3)"
             )
         return picture
 
     def _map(self, key: str, kinds: str) -> np.ndarray | None:
-        if key not in self._names:
+        if key not in self._archive:
             return None
-        values = self._get(key)
+        values = self._archive[key]
         if values.dtype.kind not in kinds or values.ndim != 2 or values.size == 0:
-            raise InputError(f"{self._archive}: got {key} as {values.dtype} {values.shape}, expected numbers (h, w)")
+            raise InputError(
+                f"{self._archive.path}: got {key} as {values.dtype} {values.shape}, expected numbers (h, w)"
+            )
         return values

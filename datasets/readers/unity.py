@@ -47,12 +47,13 @@ class UnityCapture:
         self._frames = find(frames, FRAME)
         self.logs = find(logs, LOG)
         self._depths = find(path / "depth", DEPTH) if (path / "depth").is_dir() else {}
-        self.numbers = numbered({**self._frames, **self.logs}, frames, "{}.png")
+        pattern = frame_pattern(self._frames)
+        self.numbers = numbered({**self._frames, **self.logs}, frames, pattern)
         if not self.numbers:
             raise InputError(f"{frames}: has no frames, expected <m>.png for every pose")
         for number in self.numbers:
             if number not in self._frames:
-                raise InputError(f"{frames / f'{number}.png'}: missing, expected one file for each frame")
+                raise InputError(f"{frames / pattern.format(number)}: missing, expected one file for each frame")
             if number not in self.logs:
                 raise InputError(f"{logs / f'camera_logs_{number}.txt'}: missing, expected one file for each frame")
         self.params = path / "params.txt"
@@ -118,6 +119,16 @@ def find(folder: Path, pattern: re.Pattern[str]) -> dict[int, Path]:
                 raise InputError(f"{path}: number {int(match[1])} is there twice, expected one file for each")
             found[int(match[1])] = path
     return found
+
+
+def frame_pattern(frames: dict[int, Path]) -> str:
+    """How a folder names its frames, after the first of them: ``frame_{}.png``, ``{}.png``, or padded with zeros."""
+    if not frames:
+        return "{}.png"
+    name = frames[min(frames)].name
+    digits = name.removeprefix("frame_").removesuffix(".png")
+    width = len(digits) if digits.startswith("0") else 1
+    return name.replace(digits, f"{{:0{width}d}}")
 
 
 def read_logs(paths: list[Path]) -> list[unity_log.UnityPose]:

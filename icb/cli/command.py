@@ -2,8 +2,11 @@
 
 import argparse
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from icb.errors import InputError
 
@@ -15,7 +18,8 @@ def run_command(
     try:
         try:
             options = build_parser().parse_args(arguments)
-            options.run(options)
+            with _terminable():
+                options.run(options)
         finally:
             sys.stdout.flush()  # here, where a failure can be caught
     except InputError as error:
@@ -31,3 +35,20 @@ def run_command(
         print(f"{program}: {error.filename or 'standard output'}: {error.strerror}", file=sys.stderr)
         return 2
     return 0
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM, which schedulers send, unwind as Ctrl-C does, so that nothing half-made is left."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise SystemExit(128 + signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
