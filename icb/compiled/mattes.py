@@ -119,7 +119,8 @@ def _next_layer(walk, regions, taps, windows, layer, first, last):
     height = regions.row_pointer.size - 1
     win_first = max(0, first - windows.reach)
     ext_first = max(0, win_first - taps.reach)
-    if not _draw_region(walk, regions, layer, ext_first):
+    top, bottom = _draw_region(walk, regions, layer, ext_first)
+    if top >= bottom:
         return 0
     tap_first, tap_end = taps.pointer[layer], taps.pointer[layer + 1]
     dy = taps.dy[tap_first:tap_end]
@@ -133,7 +134,9 @@ def _next_layer(walk, regions, taps, windows, layer, first, last):
     low, high = max(0, first - radius), min(height, last + radius)
     reached = False
     for row in range(low, high):
-        begin, end = _dilate_row(walk, dy, dx, row, ext_first)
+        begin, end = 0, 0
+        if top + dy[0] <= row < bottom + dy[-1]:  # taps are sorted by row
+            begin, end = _dilate_row(walk, dy, dx, row, ext_first)
         _smooth_row(walk, integral, radius, row - win_first, begin, end)
         reached |= end > begin
     if not reached:
@@ -143,8 +146,8 @@ def _next_layer(walk, regions, taps, windows, layer, first, last):
 
 @njit
 def _draw_region(walk, regions, layer, ext_first):
-    """Paint R_l around the band as bytes, one run at a time; False where it has no pixel there."""
-    found = False
+    """Paint R_l around the band as bytes, one run at a time; returns the first and end row that have any."""
+    top, bottom = ext_first + walk.cursor.size, ext_first
     for row in range(walk.cursor.size):
         begin, end = walk.region_first[row], walk.region_end[row]
         if end > begin:
@@ -159,8 +162,9 @@ def _draw_region(walk, regions, layer, ext_first):
             run += 1
         walk.cursor[row] = run
         walk.region_first[row], walk.region_end[row] = low, high
-        found |= high > low
-    return found
+        if high > low:
+            top, bottom = min(top, ext_first + row), ext_first + row + 1
+    return top, bottom
 
 
 @njit
