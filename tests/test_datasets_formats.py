@@ -201,7 +201,7 @@ def test_npz_has_the_same_bytes_every_time_and_numpy_reads_it(tmp_path: Path, mo
         assert (numpys["numbers"] == arrays["numbers"]).all()
         assert numpys["infos"][2]["timestamp"] == 1.0 and (numpys["infos"][2]["pose"] == 2 * np.eye(4)).all()
     (tmp_path / "a.npz").write_bytes(data)
-    ours = restricted_pickle.load_npz_objects(tmp_path / "a.npz")
+    ours = npz.load_npz_objects(tmp_path / "a.npz")
     assert (ours["infos"][2]["pose"] == 2 * np.eye(4)).all() and ours["infos"].shape == (3,)
 
 
@@ -248,7 +248,7 @@ def test_hostile_object_array_is_refused_and_not_run(tmp_path: Path, which: int)
     np.savez(path, bundle_info=npz.objects([payload, 1]))
     assert not victim.exists()
     with pytest.raises(InputError, match=r"evil\.npz.*refused"):
-        restricted_pickle.load_npz_objects(path)
+        npz.load_npz_objects(path)
     assert not victim.exists()
     np.load(path, allow_pickle=True)["bundle_info"]  # the payload does work where it is let in
     assert victim.exists()
@@ -359,7 +359,7 @@ def test_archives_that_lie_about_a_size_are_refused(tmp_path: Path, method: int,
     np.lib.format.write_array_header_1_0(header, {"descr": "|u1", "fortran_order": False, "shape": (1000 - 128,)})
     lying_archive(path, header.getvalue() + bytes(1 << 23), method, declared)
     with pytest.raises(InputError, match=r"bomb\.npz"):
-        restricted_pickle.load_npz_objects(path)
+        npz.load_npz_objects(path)
 
 
 def test_deflated_bomb_yields_no_more_than_it_declares(tmp_path: Path) -> None:
@@ -368,7 +368,7 @@ def test_deflated_bomb_yields_no_more_than_it_declares(tmp_path: Path) -> None:
     tracemalloc.start()
     try:
         with pytest.raises(InputError, match=r"bomb\.npz"):
-            restricted_pickle.load_npz_objects(path)
+            npz.load_npz_objects(path)
         assert tracemalloc.get_traced_memory()[1] < 1 << 20
     finally:
         tracemalloc.stop()
@@ -379,39 +379,39 @@ def test_compression_without_a_bound_is_refused(tmp_path: Path, method: int) -> 
     with zipfile.ZipFile(tmp_path / "a.npz", "w", method) as archive:
         archive.writestr("a.npy", b"anything")
     with pytest.raises(InputError, match=r"a\.npz, array 'a': got compression method 1[24], expected stored or"):
-        restricted_pickle.load_npz_objects(tmp_path / "a.npz")
+        npz.load_npz_objects(tmp_path / "a.npz")
 
 
 def test_damaged_deflated_member_is_named(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     np.savez_compressed(path, a=np.arange(1000))
-    assert (restricted_pickle.load_npz_objects(path)["a"] == np.arange(1000)).all()
+    assert (npz.load_npz_objects(path)["a"] == np.arange(1000)).all()
     data = bytearray(path.read_bytes())
     data[60:70] = b"\xff" * 10
     path.write_bytes(data)
     with pytest.raises(InputError, match=r"a\.npz"):
-        restricted_pickle.load_npz_objects(path)
+        npz.load_npz_objects(path)
 
 
 def test_archives_that_promise_too_much_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(restricted_pickle, "MAX_ARRAY_BYTES", 1 << 16)
+    monkeypatch.setattr(npz, "MAX_ARRAY_BYTES", 1 << 16)
     path = tmp_path / "bomb.npz"
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {"descr": "|u1", "fortran_order": False, "shape": (1 << 30,)})
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.npy", header.getvalue() + bytes(1 << 17))
     with pytest.raises(InputError, match=r"bomb\.npz.*at most"):
-        restricted_pickle.load_npz_objects(path)
+        npz.load_npz_objects(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("a.npy", header.getvalue() + bytes(100))
     with pytest.raises(InputError, match=r"bomb\.npz.*expected uint8"):
-        restricted_pickle.load_npz_objects(path)
+        npz.load_npz_objects(path)
 
 
 def test_npz_without_the_array_or_not_an_archive(tmp_path: Path) -> None:
     (tmp_path / "a.npz").write_bytes(b"no archive")
     with pytest.raises(InputError, match=r"a\.npz: expected an \.npz"):
-        restricted_pickle.load_npz_objects(tmp_path / "a.npz")
+        npz.load_npz_objects(tmp_path / "a.npz")
     np.savez(tmp_path / "b.npz", x=1)
     with pytest.raises(InputError, match="no array 'bundle_info'"):
-        restricted_pickle.load_npz_objects(tmp_path / "b.npz", ["bundle_info"])
+        npz.load_npz_objects(tmp_path / "b.npz", ["bundle_info"])

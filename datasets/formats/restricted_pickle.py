@@ -5,27 +5,20 @@ numpy arrays are pickled under stand for small classes of this module, which che
 and copy plain numbers out of it. Any other name is refused.
 """
 
-import contextlib
-import copy
 import io
 import math
 import os
 import pickle
 import re
 import struct
-import threading
-import zipfile
-import zlib
-from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, NoReturn, Self
+from collections.abc import Callable
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
 from icb import InputError
 
-MAX_ARRAY_BYTES = 1 << 28
-"""Larger arrays are refused: a picture of 40 million pixels is half of it."""
-MAX_PICKLE_BYTES = 1 << 25
+MAX_SIDE = 1 << 28
 MAX_DEPTH = 32
 MAX_NODES = 1 << 20
 MAX_KEY_BITS = 64
@@ -33,79 +26,6 @@ MAX_KEY_BITS = 64
 PLAIN_TYPE = re.compile(r"[biufc]\d{1,2}|[SU]\d{1,4}")
 
 Path = str | os.PathLike[str]
-
-_BROKEN = (
-    OSError,
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    ValueError,
-    TypeError,
-    LookupError,
-    OverflowError,
-    EOFError,
-    RuntimeError,
-    MemoryError,
-)
-"""What zipfile and numpy raise for malformed archives."""
-
-
-def load_npz_objects(path: Path, keys: list[str] | None = None) -> dict[str, np.ndarray]:
-    """The arrays of an ``.npz`` archive, or those under ``keys``; object arrays hold plain containers,
-    numbers, text and numpy arrays, and a file with anything else is refused.
-    """
-    with Archive(path) as archive:
-        return {key: archive[key] for key in (archive.names if keys is None else keys)}
-
-
-class Archive:
-    """An ``.npz`` archive that stays open: its table of contents is parsed once, its arrays are read when
-    asked for, by any number of threads.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._lock = threading.Lock()
-        with _naming(path):
-            self._archive = zipfile.ZipFile(path)
-        self._entries = {entry.filename.removesuffix(".npy"): entry for entry in self._archive.infolist()}
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the arrays."""
-        return list(self._entries)
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._entries
-
-    def __getitem__(self, key: str) -> np.ndarray:
-        if key not in self._entries:
-            raise InputError(f"{self.path}: has no array {key!r}, expected it in the archive")
-        where = f"{self.path}, array {key!r}"
-        with _naming(self.path):
-            # Members share the file and its position. Decoding the bytes needs neither.
-            with self._lock:
-                data = _member(self._archive, self._entries[key], where)
-            return _array(data, where)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._archive.close()
-
-
-@contextlib.contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """Errors of the archive as those of its user."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except InputError:
-        raise
-    except _BROKEN as error:
-        raise InputError(f"{path}: expected an .npz archive of arrays: {error}") from None
 
 
 def loads(data: bytes, path: Path) -> Any:
@@ -116,47 +36,6 @@ def loads(data: bytes, path: Path) -> Any:
         raise InputError(f"{path}: {error}") from None
     except Exception as error:  # malformed pickles raise anything at all
         raise InputError(f"{path}: expected a pickle of plain containers and arrays: {error}") from None
-
-
-def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, where: str) -> bytes:
-    # Python unpacks a piece of the other methods whole, however much comes out of it.
-    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise InputError(f"{where}: got compression method {entry.compress_type}, expected stored or deflated")
-    size = entry.file_size
-    if size > MAX_ARRAY_BYTES:
-        raise InputError(f"{where}: got {size} bytes, expected at most {MAX_ARRAY_BYTES}")
-    # The declared size may be false, and Python cuts off what is beyond it: a byte more is asked for to see it.
-    longer = copy.copy(entry)
-    longer.file_size = size + 1
-    with archive.open(longer) as stream:
-        data = stream.read(size + 1)
-    if len(data) != size:
-        raise InputError(f"{where}: got {'more' if len(data) > size else len(data)} bytes, expected {size} as declared")
-    return data
-
-
-def _array(data: bytes, where: str) -> np.ndarray:
-    stream = io.BytesIO(data)
-    version = np.lib.format.read_magic(stream)
-    if version == (1, 0):
-        shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
-    elif version == (2, 0):
-        shape, fortran, dtype = np.lib.format.read_array_header_2_0(stream)
-    else:
-        raise InputError(f"{where}: got version {version} of the .npy format, expected 1.0 or 2.0")
-    if dtype.hasobject:
-        if len(data) > MAX_PICKLE_BYTES:
-            raise InputError(f"{where}: got a pickle of {len(data)} bytes, expected at most {MAX_PICKLE_BYTES}")
-        array = loads(stream.read(), where)
-        if not isinstance(array, np.ndarray) or array.dtype != object or array.shape != shape:
-            raise InputError(f"{where}: expected a pickled object array of shape {shape}")
-        return array
-    if not PLAIN_TYPE.fullmatch(dtype.str[1:]):
-        raise InputError(f"{where}: got elements of type {dtype}, expected plain numbers or text")
-    elements = stream.read()
-    if any(side < 0 for side in shape) or len(elements) != math.prod(shape) * dtype.itemsize:
-        raise InputError(f"{where}: got {len(elements)} bytes, expected {dtype} of shape {shape}")
-    return np.frombuffer(elements, dtype).reshape(shape, order="F" if fortran else "C")
 
 
 class _Type:
@@ -199,11 +78,11 @@ class _Array:
         """Check and keep the elements."""
         if not isinstance(kind, _Type) or not isinstance(shape, tuple) or order not in ("C", "F"):
             raise InputError("got a pickled array without type or shape, expected both")
-        if len(shape) > MAX_DEPTH or not all(type(side) is int and 0 <= side <= MAX_ARRAY_BYTES for side in shape):
+        if len(shape) > MAX_DEPTH or not all(type(side) is int and 0 <= side <= MAX_SIDE for side in shape):
             kinds = ", ".join(type(side).__name__ for side in shape[:MAX_DEPTH])
             raise InputError(
                 f"got a pickled array with a shape of {len(shape)} values ({kinds}), "
-                f"expected at most {MAX_DEPTH} whole numbers up to {MAX_ARRAY_BYTES}"
+                f"expected at most {MAX_DEPTH} whole numbers up to {MAX_SIDE}"
             )
         count = math.prod(shape)
         if kind.dtype().hasobject:

@@ -7,8 +7,7 @@ import numpy as np
 
 from datasets.capture import check_poses, reference_index
 from datasets.formats import ios, png
-from datasets.formats.npz import npz_bytes, objects
-from datasets.formats.restricted_pickle import load_npz_objects
+from datasets.formats.npz import load_npz_objects, npz_bytes, objects
 from datasets.sample import Sample
 from icb import InputError, Trajectory
 

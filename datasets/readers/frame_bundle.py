@@ -6,7 +6,7 @@ import numpy as np
 
 from datasets.capture import SIMULATED
 from datasets.formats import ios
-from datasets.formats.restricted_pickle import Archive
+from datasets.formats.npz import Archive
 from datasets.recording import Recording
 from icb import InputError
 
