@@ -1,9 +1,9 @@
 """Depth maps of the LiDAR: holes and pixels of low confidence take the nearest depth that can be trusted."""
 
 import numpy as np
-from scipy.ndimage import distance_transform_edt
 
 from icb import InputError
+from icb.holes import nearest_valid
 
 LOW, MEDIUM, HIGH = 0, 1, 2
 
@@ -30,6 +30,5 @@ def fill_depth(depth: np.ndarray, confidence: np.ndarray | None = None) -> tuple
         if not source.any():
             kept = source = valid
     missing = ~kept
-    rows, columns = distance_transform_edt(~source, return_distances=False, return_indices=True)
-    filled = np.where(missing, depth[rows, columns], depth).astype(np.float32)
+    filled = np.where(missing, nearest_valid(depth, source), depth).astype(np.float32)
     return filled, float(missing.mean())

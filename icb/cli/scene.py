@@ -126,9 +126,9 @@ def _fill(depth: np.ndarray, options: argparse.Namespace) -> np.ndarray:
         return np.where(missing, np.float32(np.inf), depth)
     if missing.all():
         raise InputError(f"{options.depth}: has no depth at all, expected metres above 0")
-    from icb.example import fill_holes
+    from icb.holes import nearest_valid
 
-    return fill_holes(depth, ~missing)
+    return nearest_valid(depth, ~missing)
 
 
 def _resized(depth: np.ndarray, shape: tuple[int, ...], options: argparse.Namespace) -> np.ndarray:
