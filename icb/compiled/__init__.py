@@ -47,13 +47,9 @@ def _cache_folder() -> Path | None:
 
 _FOLDER = _cache_folder()
 
-#: `contract` allows fused multiply-add and nothing else, so NaN and infinity keep their meaning.
-OPTIONS: dict[str, Any] = {
-    "nogil": True,
-    "cache": _FOLDER is not None,
-    "fastmath": {"contract"},
-    "error_model": "numpy",
-}
+#: No `fastmath`, not even fused multiply-add: the compiler fuses one way here and another there, and then
+#: the last bit of a result depends on who compiled the code, and when.
+OPTIONS: dict[str, Any] = {"nogil": True, "cache": _FOLDER is not None, "error_model": "numpy"}
 
 
 def njit(function: Callable[..., Any]) -> Any:
