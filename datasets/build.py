@@ -22,8 +22,9 @@ from datasets.readers import format_of, open_capture
 from datasets.readers.unity import UnityCapture
 from datasets.recording import Recording
 from datasets.sample import check_id
-from datasets.transaction import OutputError, Transaction
+from datasets.transaction import Transaction
 from icb import InputError, files
+from icb.errors import OutputError
 
 Result = TypeVar("Result")
 

@@ -86,6 +86,7 @@ def hash_files(paths: Sequence[Path], root: Path) -> str:
     digest = hashlib.sha256()
     for path in paths:
         try:
+            files.check_plain(path)
             digest.update(f"{path.relative_to(root).as_posix()}\0{path.stat().st_size}\0".encode())
             with path.open("rb") as stream:
                 while piece := stream.read(1 << 20):

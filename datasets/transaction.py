@@ -9,13 +9,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 
-from icb import InputError
+from icb.errors import OutputError
 
 PREFIX = ".building-"
-
-
-class OutputError(InputError):
-    """The place to write to is at fault, not what was read."""
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +14,7 @@ from icb.camera import Camera
 from icb.compiled.compositing import apply_stored, apply_walking, store_band
 from icb.layers import Layer, in_plane_motion, label_pixels, layer_bounds, layer_taps, layer_windows
 from icb.operator import Backend, BlurOperator, check_depth, check_motion, check_positive
+from icb.patches import BlurPatch, Span, check_patch, padded_shape
 from icb.threads import bands, each_band, each_band_apart
 from icb.trajectory import Trajectory
 
@@ -201,6 +203,27 @@ class ImageCompositingBlur(BlurOperator):
         if group:
             yield group
 
+    def patch(self, rows: Span, columns: Span) -> BlurPatch:
+        """As in the base class; layers, kernels and mattes are those of the whole image. It keeps all of its mattes."""
+        check_patch(self.shape, rows, columns)
+        down, right = self.radius
+        shape = (rows[1] - rows[0], columns[1] - columns[0])
+        part = copy.copy(self)
+        part.shape = padded_shape(shape, self.radius)
+        part._bands = [
+            _moved(self._within(band, rows), rows, columns, down, right)
+            for band in self._bands
+            if band.first < rows[1] and band.last > rows[0]
+        ]
+        part._on_device = {}
+        return BlurPatch(part, shape, self.radius, origin=(0, 0))
+
+    def _within(self, band: _Band, rows: Span) -> _Band:
+        """A band with its mattes, which are made for these rows alone if they were not kept."""
+        if band.complete:
+            return band
+        return self._build_band(max(band.first, rows[0]), min(band.last, rows[1]), UNLIMITED)
+
     @cached_property
     def layers(self) -> list[Layer]:
         """The depth layers, far to near; empty ones included."""
@@ -233,6 +256,18 @@ class ImageCompositingBlur(BlurOperator):
             if layer in place:
                 stack[place[layer], pixels] += alpha
         return stack.reshape(len(place), *self.shape)
+
+
+def _moved(band: _Band, rows: Span, columns: Span, down: int, right: int) -> _Band:
+    """What a band has in a patch, in the rows and columns of the padded patch."""
+    layer, row, begin, end = band.runs.T
+    offsets = np.cumsum(end - begin) - (end - begin)
+    first, last = np.maximum(begin, columns[0]), np.minimum(end, columns[1])
+    kept = (row >= rows[0]) & (row < rows[1]) & (first < last)
+    runs = np.stack([layer, row - rows[0] + down, first - columns[0] + right, last - columns[0] + right], axis=1)
+    alpha = band.alpha[_unrolled((offsets + first - begin)[kept], (last - first)[kept])]
+    top, bottom = max(band.first, rows[0]), min(band.last, rows[1])
+    return _Band(top - rows[0] + down, bottom - rows[0] + down, True, np.ascontiguousarray(runs[kept]), alpha)
 
 
 def _unrolled(firsts: np.ndarray, sizes: np.ndarray) -> np.ndarray:

@@ -4,13 +4,14 @@ import contextlib
 import json
 import os
 import secrets
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from icb.errors import InputError
+from icb.errors import InputError, OutputError
 
 
 def write(path: str | os.PathLike[str], writer: Callable[[Path], object]) -> None:
@@ -24,15 +25,23 @@ def write(path: str | os.PathLike[str], writer: Callable[[Path], object]) -> Non
             os.fsync(stream.fileno())
         temporary.replace(path)
     except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from None
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
 
 
+def check_plain(path: str | os.PathLike[str]) -> None:
+    """Refuse what is no file: reading a pipe waits for ever, and a device may have no end."""
+    mode = Path(path).stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise InputError(f"{path}: expected a file, not a pipe or device")
+
+
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """The whole file, or an error that names it."""
     try:
+        check_plain(path)
         return Path(path).read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None

@@ -9,6 +9,7 @@ import numpy as np
 
 from icb.camera import Camera
 from icb.errors import InputError
+from icb.patches import BlurPatch, Span, whole_patch
 from icb.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -60,6 +61,15 @@ class BlurOperator(ABC):
     def adjoint(self, y: Image) -> Image:
         """The transpose of the blur: ``<blur(x), y> = <x, adjoint(y)>``."""
         return self._apply(y, adjoint=True)
+
+    def patch(self, rows: Span, columns: Span) -> BlurPatch:
+        """The operator's rows for pixels ``rows[0]:rows[1], columns[0]:columns[1]``, as an operator of its own.
+
+        It takes the sharp picture as far as :attr:`radius` beyond the patch, over the image's border too,
+        where the operator as a whole replicates. This general version blurs the whole picture and
+        replicates still; ICB and PWB do better.
+        """
+        return whole_patch(self, rows, columns)
 
     def _apply(self, image: Image, adjoint: bool) -> Image:
         if isinstance(image, np.ndarray):

@@ -27,26 +27,40 @@ def read_image(path: str | os.PathLike[str]) -> np.ndarray:
 def write_image(path: str | os.PathLike[str], image: np.ndarray, *, bits: int = 8) -> None:
     """Write RGB (H, W, 3) or grey (H, W) between 0 and 1, rounded to 8 or 16 bits; ``.npy`` keeps the floats."""
     path = Path(path)
+    check_picture(path, bits)
     if path.suffix.lower() == ".npy":
         data = io.BytesIO()
         np.save(data, image, allow_pickle=False)
         files.write(path, lambda temporary: temporary.write_bytes(data.getvalue()))
         return
-    if bits not in (8, 16):
-        raise InputError(f"bits: got {bits}, expected 8 or 16")
-    if bits == 16 and path.suffix.lower() not in (".png", ".tif", ".tiff"):
-        raise InputError(f"{path}: 16 bits need .png or .tif, got {path.suffix or 'no ending'!r}")
     most = 2**bits - 1
     pixels = np.floor(np.clip(image, 0, 1) * most + 0.5).astype(np.uint8 if bits == 8 else np.uint16)
+    encoded = _encode(path.suffix.lower(), pixels[..., ::-1] if pixels.ndim == 3 else pixels)
+    if encoded is None:
+        raise InputError(f"{path}: cannot hold {pixels.shape[0]} x {pixels.shape[1]} pixels of {bits} bits")
+    files.write(path, lambda temporary: temporary.write_bytes(encoded))
+
+
+def check_picture(path: str | os.PathLike[str], bits: int = 8) -> None:
+    """Refuse what :func:`write_image` could not write, by its name alone: before work that takes long."""
+    suffix = Path(path).suffix.lower()
+    if suffix == ".npy":
+        return
+    if bits not in (8, 16):
+        raise InputError(f"bits: got {bits}, expected 8 or 16")
+    if bits == 16 and suffix not in (".png", ".tif", ".tiff"):
+        raise InputError(f"{path}: 16 bits need .png or .tif, got {suffix or 'no ending'!r}")
+    if _encode(suffix, np.zeros((1, 1, 3), np.uint8)) is None:
+        raise InputError(f"{path}: got {suffix or 'no ending'!r}, expected an image such as .png, .jpg, .tif or .npy")
+
+
+def _encode(suffix: str, pixels: np.ndarray) -> bytes | None:
+    """OpenCV's encoder; None where it knows no such format or cannot."""
     try:
-        done, encoded = cv2.imencode(path.suffix.lower(), pixels[..., ::-1] if pixels.ndim == 3 else pixels)
+        done, encoded = cv2.imencode(suffix, pixels)
     except cv2.error:
-        done, encoded = False, np.zeros(0, np.uint8)
-    if not done:
-        raise InputError(
-            f"{path}: got {path.suffix or 'no ending'!r}, expected an image such as .png, .jpg, .tif or .npy"
-        )
-    files.write(path, lambda temporary: temporary.write_bytes(encoded.tobytes()))
+        return None
+    return bytes(encoded.tobytes()) if done else None
 
 
 def read_depth(path: str | os.PathLike[str], *, unit: float | None = None, key: str | None = None) -> np.ndarray:

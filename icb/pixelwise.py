@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from icb.camera import Camera
-from icb.compiled.pixelwise import Homographies, apply_rows, largest_displacements
+from icb.compiled.pixelwise import Homographies, Place, apply_rows, largest_displacements
 from icb.errors import InputError
 from icb.operator import Backend, BlurOperator, check_depth, check_motion
+from icb.patches import BlurPatch, Span, check_patch, padded_shape
 from icb.threads import bands, each_band, each_band_apart
 from icb.trajectory import Trajectory
 
@@ -44,6 +46,7 @@ class PixelWiseBlur(BlurOperator):
         super().__init__((self._depth.shape[0], self._depth.shape[1]), backend)
         check_motion(trajectory, camera)
         self._camera = camera
+        self._place = Place(0, 0, 0, 0)
         self._poses = homographies(trajectory, camera)
         lowest, self._reach = self._bounds()
         self._require_in_front(lowest, trajectory.weights > 0)
@@ -92,11 +95,10 @@ class PixelWiseBlur(BlurOperator):
 
     def apply_planes(self, source: np.ndarray, channels: int, adjoint: bool) -> np.ndarray:
         target = np.zeros_like(source)
-        rows = bands(self.shape[0])
+        rows, place, c = bands(self._depth.shape[0]), self._place, self._camera
 
         def work(index: int) -> None:
-            camera = self._camera
-            apply_rows(adjoint, source, target, channels, self._poses, self._depth, camera.cx, camera.cy, *rows[index])
+            apply_rows(adjoint, source, target, channels, self._poses, self._depth, c.cx, c.cy, place, *rows[index])
 
         each_band_apart(work, len(rows), int(self._reach) if adjoint else 0)
         return target
@@ -105,27 +107,42 @@ class PixelWiseBlur(BlurOperator):
         import torch
 
         target = torch.zeros_like(source)
-        height, width = self.shape
+        (height, width), place = self._depth.shape, self._place
+        # The pixels of the depth map among those of the pictures, which may reach beyond it.
+        inside = (slice(None), slice(place.above, place.above + height), slice(place.before, place.before + width))
+        given, wanted = (t.view(-1, *self.shape)[inside] for t in (source, target))
         rows = max(1, PIXELS_AT_ONCE // width)
         for first in range(0, height, rows):
             last = min(first + rows, height)
-            here = slice(first * width, last * width)
             for there, weight in self._sources(source.device, first, last):
                 if adjoint:
-                    target.index_add_(1, there, source[:, here], alpha=weight)
+                    target.index_add_(1, there, given[:, first:last].flatten(1), alpha=weight)
                 else:
-                    target[:, here].add_(source[:, there], alpha=weight)
+                    moved = source[:, there].view(-1, last - first, width)
+                    wanted[:, first:last].add_(moved, alpha=weight)
         return target
+
+    def patch(self, rows: Span, columns: Span) -> BlurPatch:
+        check_patch(self.shape, rows, columns)
+        down, right = self.radius
+        shape = (rows[1] - rows[0], columns[1] - columns[0])
+        part = copy.copy(self)
+        part.shape = padded_shape(shape, self.radius)
+        part._depth = np.ascontiguousarray(self._depth[slice(*rows), slice(*columns)])
+        part._place = Place(rows[0], columns[0], down, right)
+        part._reach = float(down)
+        return BlurPatch(part, shape, self.radius, origin=(0, 0))
 
     def _sources(self, device: torch.device, first: int, last: int) -> Iterator[tuple[torch.Tensor, float]]:
         """For each pose the pixels ``p - displacement(p)`` that rows ``first:last`` see, and its weight."""
         import torch
 
-        (height, width), p = self.shape, self._poses
+        (height, width), p, place = self.shape, self._poses, self._place
         inverse = 1 / torch.from_numpy(self._depth[first:last]).to(device, torch.float64)
         row = torch.arange(first, last, device=device)[:, None]
-        column = torch.arange(width, device=device)[None, :]
-        u, v = column - self._camera.cx, row - self._camera.cy
+        column = torch.arange(self._depth.shape[1], device=device)[None, :]
+        u, v = (column + place.left) - self._camera.cx, (row + place.top) - self._camera.cy
+        row, column = row + place.above, column + place.before
         for m, weight in enumerate(p.weight):
             tilt = p.zu[m] * u + p.zv[m] * v
             z = tilt + p.z1[m] + p.tz[m] * inverse

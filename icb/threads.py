@@ -5,8 +5,9 @@ asleep in between; a forked process makes its own.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import TypeVar
 
@@ -27,6 +28,17 @@ def set_num_threads(count: int | None) -> None:
     if count is not None and (not isinstance(count, int) or count < 1):
         raise InputError(f"number of threads: got {count}, expected a whole number of at least 1")
     _chosen = count
+
+
+@contextmanager
+def using_threads(count: int | None) -> Iterator[None]:
+    """Use this many threads for a while; None changes nothing."""
+    before = _chosen
+    set_num_threads(before if count is None else count)
+    try:
+        yield
+    finally:
+        set_num_threads(before)
 
 
 def num_threads() -> int:

@@ -16,8 +16,8 @@ import cv2
 import numpy as np
 import pytest
 
-from datasets.formats import ios, npz, nv12, packed_depth, png, restricted_pickle, swift_header, unity_log
-from icb import InputError
+from datasets.formats import ios, npz, nv12, packed_depth, png, swift_header, unity_log
+from icb import InputError, restricted_pickle
 
 
 def test_packed_depth_is_the_written_formula() -> None:
@@ -304,7 +304,7 @@ TINY_BUT_ENDLESS = {
 }
 LOADS = """
 import resource, sys
-from datasets.formats import restricted_pickle
+from icb import restricted_pickle
 resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30))
 try:
     restricted_pickle.loads(bytes.fromhex(sys.argv[1]), "some.npz")

@@ -15,8 +15,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from datasets.formats.restricted_pickle import PLAIN_TYPE, loads
 from icb import InputError
+from icb.restricted_pickle import PLAIN_TYPE, loads
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
 MAX_ARRAY_BYTES = 1 << 28

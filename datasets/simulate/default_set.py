@@ -59,6 +59,13 @@ def default_set(
     return sorted(chosen, key=lambda capture: (capture.seed, capture.scene, capture.case, capture.motion))
 
 
+def capture_name(capture: Capture) -> str:
+    """Of the folder that a capture is simulated into."""
+    if capture.case == IOS:
+        return ios.bundle_name(capture.scene, capture.seed)
+    return unity.capture_id(capture.scene, capture.case, capture.motion, capture.seed)
+
+
 def _scenes_of(case: str, wanted: Sequence[str] | None, *, strict: bool) -> list[str]:
     if case not in CASES:
         raise InputError(f"case: got {case!r}, expected one of {', '.join(CASES)}")
@@ -120,10 +127,7 @@ class _Task:
 
     @property
     def target(self) -> Path:
-        capture = self.capture
-        if capture.case == IOS:
-            return self.folder / ios.bundle_name(capture.scene, capture.seed)
-        return self.folder / unity.capture_id(capture.scene, capture.case, capture.motion, capture.seed)
+        return self.folder / capture_name(self.capture)
 
     def check(self) -> None:
         capture = self.capture

@@ -1,9 +1,9 @@
-"""The command line: ``icb blur``, ``icb explain``, ``icb example``."""
+"""The command line: ``icb blur``, ``icb deblur``, ``icb render``, ``icb explain``, ``icb example``."""
 
 import argparse
 from collections.abc import Sequence
 
-from icb.cli import blur, example, explain
+from icb.cli import blur, deblur, example, explain, render
 from icb.cli.command import run_command
 from icb.version import __version__
 
@@ -11,7 +11,7 @@ DESCRIPTION = """\
 Camera motion blur that knows about depth.
 
 Moving a camera while the shutter is open blurs near things more than far ones. Give a photo, its
-depth map and a camera motion, and see it."""
+depth map and a camera motion, and see it; or give a blurry photo, and see it sharp."""
 
 EPILOG = """\
 first steps:
@@ -27,7 +27,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("icb", description=DESCRIPTION, epilog=EPILOG, formatter_class=raw)
     parser.add_argument("--version", action="version", version=f"icb {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (blur, explain, example):
+    for module in (blur, deblur, render, explain, example):
         module.add_command(commands)
     return parser
 

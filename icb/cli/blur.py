@@ -24,10 +24,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     scene.add_arguments(parser)
-    model = parser.add_argument_group("model")
-    model.add_argument("--model", choices=("icb", "pwb"), default="icb", help="layers (default) or one kernel a pixel")
-    model.add_argument("-n", type=float, metavar="PX", help="icb: blur variation between layers (default 1)")
-    model.add_argument("--sigma", type=float, metavar="PX", help="icb: softness of the mattes (default 4)")
+    scene.add_model_arguments(parser)
     output = parser.add_argument_group("output")
     output.add_argument("-o", "--output", required=True, metavar="OUT", help=".png, .jpg, .tif or .npy (float)")
     output.add_argument("--bits", type=int, choices=(8, 16), default=8, help="per channel, for .png and .tif")
@@ -38,25 +35,12 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 def run(options: argparse.Namespace) -> None:
     """Blur and write."""
-    from icb import ICB, PWB
     from icb.pictures import write_image
 
-    if options.model != "icb":
-        scene.require_only(options, ("n", "sigma"), "--model icb")
-    given = scene.load(options)
-    blur: ICB | PWB
-    if options.model == "icb":
-        blur = ICB(given.depth, given.trajectory, given.camera, n=_or(options.n, 1.0), sigma=_or(options.sigma, 4.0))
-        kind = f"ICB, {len(blur.layers)} layers"
-    else:
-        blur, kind = PWB(given.depth, given.trajectory, given.camera), "PWB"
+    given, blur, kind = scene.build_model(options)
     write_image(options.output, blur(given.photo), bits=options.bits)
     if options.save_trajectory:
         given.trajectory.save(options.save_trajectory)
     if not options.quiet:
         down, right = blur.radius
         print(f"{options.output}: {kind}, up to {right} pixels sideways and {down} up or down")
-
-
-def _or(value: float | None, default: float) -> float:
-    return default if value is None else value

@@ -8,6 +8,7 @@ import numpy as np
 
 from icb.camera import Camera
 from icb.errors import InputError
+from icb.operator import BlurOperator
 from icb.trajectory import Trajectory
 
 
@@ -55,6 +56,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     motion.add_argument("--exposure", type=float, metavar="S", help="shake: seconds (default 0.125)")
     motion.add_argument("--direction", type=float, metavar="DEG", help="truck: 0 right, 90 up (default 0)")
     motion.add_argument("--poses", type=int, help="shake, truck: number of poses (default 65)")
+
+
+def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which blur model, and its parameters."""
+    model = parser.add_argument_group("model")
+    model.add_argument("--model", choices=("icb", "pwb"), default="icb", help="layers (default) or one kernel a pixel")
+    model.add_argument("-n", type=float, metavar="PX", help="icb: blur variation between layers (default 1)")
+    model.add_argument("--sigma", type=float, metavar="PX", help="icb: softness of the mattes (default 4)")
+
+
+def build_model(options: argparse.Namespace) -> tuple[SceneInput, BlurOperator, str]:
+    """The scene, the blur operator that the options ask for, and a word on it."""
+    from icb import ICB, PWB
+
+    if options.model != "icb":
+        require_only(options, ("n", "sigma"), "--model icb")
+    given = load(options)
+    if options.model == "pwb":
+        return given, PWB(given.depth, given.trajectory, given.camera), "PWB"
+    n, sigma = (default if value is None else value for value, default in ((options.n, 1.0), (options.sigma, 4.0)))
+    blur = ICB(given.depth, given.trajectory, given.camera, n=n, sigma=sigma)
+    return given, blur, f"ICB, {len(blur.layers)} layers"
 
 
 def load(options: argparse.Namespace) -> SceneInput:

@@ -7,12 +7,20 @@ the same for any number of threads.
 
 import hashlib
 import os
+import pickle
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core.caching import FunctionCache
+
+try:
+    import fcntl
+except ImportError:  # on Windows, which has no shared caches of clusters either
+    fcntl = None  # type: ignore[assignment]
 
 
 def _sources() -> str:
@@ -52,12 +60,51 @@ _FOLDER = _cache_folder()
 OPTIONS: dict[str, Any] = {"nogil": True, "cache": _FOLDER is not None, "error_model": "numpy"}
 
 
+class SharedCache(FunctionCache):
+    """A cache on disk that many processes, on machines of several kinds, may begin to fill at once.
+
+    Numba notes under which name it will store what it compiled, then stores it. Two processes that do so at once, for
+    other types or another processor, choose the same name, and later one is given the other's code. So one at a time.
+    """
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        # A full disk, or a file server that is away: the code is in memory, and that is what counts.
+        with suppress(*_UNREADABLE), _alone(Path(self.cache_path) / ".lock"):
+            super().save_overload(sig, data)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except _UNREADABLE:
+            return None  # replaced while it was read, which file servers let happen: it is compiled here
+
+
+_UNREADABLE = (OSError, EOFError, pickle.UnpicklingError)
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Hold a lock file, which stays. Where a file system knows no locks, go on without."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
+    try:
+        with suppress(OSError):
+            if fcntl is not None:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
 def njit(function: Callable[..., Any]) -> Any:
     """Compile without the GIL, once for each set of argument types, and keep the result on disk if possible."""
     settings: Any = numba.config
     before = settings.CACHE_DIR
     settings.CACHE_DIR = str(_FOLDER or "")
     try:
-        return numba.njit(**OPTIONS)(function)
+        compiled = numba.njit(**OPTIONS)(function)
+        if OPTIONS["cache"] and not settings.DISABLE_JIT:
+            compiled._cache = SharedCache(function)
+        return compiled
     finally:
         settings.CACHE_DIR = before

@@ -40,6 +40,15 @@ class Homographies(NamedTuple):
     weight: np.ndarray
 
 
+class Place(NamedTuple):
+    """Where a depth map lies: in the image that the camera describes, and in the pictures that are blurred."""
+
+    top: int
+    left: int
+    above: int  # rows of the pictures above the depth map
+    before: int  # columns of the pictures to its left
+
+
 @njit
 def displace_row(poses, pose, inverse, v, u, limit_x, limit_y, dx, dy):
     """Rounded displacements of one row of pixels, of inverse depth ``inverse``, under one pose.
@@ -70,31 +79,37 @@ def displace_row(poses, pose, inverse, v, u, limit_x, limit_y, dx, dy):
 
 
 @njit
-def apply_rows(adjoint, source, target, channels, poses, depth, cx, cy, first, last):
-    """Add ``sum_m w_m source(p - displacement_m(p))`` for rows ``first:last``, or its adjoint."""
-    height, width = depth.shape
-    u = np.arange(width) - cx
-    dx, dy = np.empty(width, np.int32), np.empty(width, np.int32)
+def apply_rows(adjoint, source, target, channels, poses, depth, cx, cy, place, first, last):
+    """Add ``sum_m w_m source(p - displacement_m(p))`` for rows ``first:last`` of the depth map, or its adjoint.
+
+    The depth map may be a cut-out and the pictures may reach beyond it: see :class:`Place`.
+    """
+    height, width = source.shape[1], source.shape[2] // channels
+    columns = depth.shape[1]
+    u = (np.arange(columns) + place.left) - cx  # whole numbers first: the same bits wherever the cut is
+    dx, dy = np.empty(columns, np.int32), np.empty(columns, np.int32)
     for row in range(first, last):
         inverse = 1 / depth[row].astype(np.float64)
+        here = row + place.above
         for pose in range(poses.weight.size):
-            displace_row(poses, pose, inverse, row - cy, u, width - 1.0, height - 1.0, dx, dy)
+            displace_row(poses, pose, inverse, (row + place.top) - cy, u, width - 1.0, height - 1.0, dx, dy)
             weight = source.dtype.type(poses.weight[pose])
-            begin = 0
-            while begin < width:
-                end = _end_of_run(dx, dy, begin)
-                other = min(max(row - dy[begin], 0), height - 1)
+            run = 0
+            while run < columns:
+                run_end = _end_of_run(dx, dy, run)
+                other = min(max(here - dy[run], 0), height - 1)
+                begin, end = run + place.before, run_end + place.before
                 cut = slice(begin * channels, end * channels)
                 for plane in range(source.shape[0]):
                     if adjoint:
                         add_shifted_back(
-                            target[plane, other], source[plane, row, cut], begin, end, dx[begin], weight, channels
+                            target[plane, other], source[plane, here, cut], begin, end, dx[run], weight, channels
                         )
                     else:
                         add_shifted(
-                            target[plane, row, cut], source[plane, other], begin, end, dx[begin], weight, channels
+                            target[plane, here, cut], source[plane, other], begin, end, dx[run], weight, channels
                         )
-                begin = end
+                run = run_end
 
 
 @njit

@@ -9,8 +9,9 @@ import pandas as pd
 import torch
 
 import icb
+from icb.measure import Peak
 from tests import reference
-from tests.bench.measure import Peak, in_new_process, median_ms, once_ms
+from tests.bench.measure import in_new_process, median_ms, once_ms
 from tests.scenes import Scene, boxes, motion
 
 SIZES = ((192, 256), (360, 640), (720, 1280), (1440, 2560))

@@ -12,7 +12,8 @@ import pandas as pd
 import icb
 from datasets.build import Options, build
 from datasets.formats import packed_depth, png, unity_log
-from tests.bench.measure import Peak, in_new_process, median_ms
+from icb.measure import Peak
+from tests.bench.measure import in_new_process, median_ms
 
 HEIGHT, WIDTH = 720, 1280
 FRAMES = (20, 80)

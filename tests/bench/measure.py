@@ -28,18 +28,6 @@ def once_ms(work: Callable[[], object]) -> float:
     return 1e3 * (time.perf_counter() - begin)
 
 
-class Peak:
-    """Peak of resident memory since it was made, beyond what the process held then (Linux)."""
-
-    def __init__(self) -> None:
-        Path("/proc/self/clear_refs").write_text("5")  # forget the earlier peak
-        self._before = _status("VmRSS")
-
-    def bytes(self) -> int:
-        """The peak so far."""
-        return _status("VmHWM") - self._before
-
-
 def in_new_process(module: str, *arguments: str) -> str:
     """Standard output of ``python -m module ...``: a process of its own has a clean memory record."""
     command = [sys.executable, "-m", module, *arguments]
@@ -54,10 +42,3 @@ def machine() -> str:
             model = line.partition(":")[2].strip()
             break
     return f"{model}, {len(os.sched_getaffinity(0))} cores, Python {platform.python_version()}"
-
-
-def _status(key: str) -> int:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(key + ":"):
-            return int(line.split()[1]) * 1024
-    raise RuntimeError(f"/proc/self/status has no {key}")

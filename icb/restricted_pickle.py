@@ -1,4 +1,4 @@
-"""Object arrays, which are pickles, read without running anything.
+"""Pickles of plain containers and numpy arrays, read without running anything.
 
 The unpickler never hands out a function or class of numpy's or of anyone else: the few names that
 numpy arrays are pickled under stand for small classes of this module, which check what they are given
@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from icb import InputError
+from icb.errors import InputError
 
 MAX_SIDE = 1 << 28
 MAX_DEPTH = 32

@@ -1,0 +1,62 @@
+"""Networks as files and as pictures of any size."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import icb
+from icb.restoration import Network, Settings, load_network, restore
+from icb.restoration.frame import Frame
+
+
+@pytest.mark.parametrize("kind", ["siren", "fourier"])
+def test_a_network_comes_back_from_its_file(kind: str, tmp_path: Path) -> None:
+    network = Network(Settings(network=kind, width=20, hidden=3, patch=(5, 6)), Frame(11, 17, 3, 2))
+    network.save(tmp_path / "n.safetensors")
+    loaded = load_network(tmp_path / "n.safetensors")
+    assert (loaded.settings, loaded.frame) == (network.settings, network.frame)
+    np.testing.assert_array_equal(loaded.render(), network.render())
+    assert icb.load_network is load_network and icb.restore is restore
+
+
+def test_rendering_at_any_size_and_crop(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = Network(Settings(width=16, hidden=1, omega=4.0), Frame(11, 17, 3, 2))
+    image = network.render()
+    assert image.shape == (11, 17, 3)
+    np.testing.assert_allclose(network.render(box=(2, 5, 4, 7)), image[2:6, 5:12], atol=1e-6)
+    # Three times as large, the middle of every three pixels is the pixel itself.
+    np.testing.assert_allclose(network.render(scale=3)[1::3, 1::3], image, atol=1e-6)
+    np.testing.assert_allclose(network.render((44, 34), (0, 0, 11, 17)).shape, (44, 34, 3))
+    np.testing.assert_allclose(
+        network.render((4, 6), (5.5, 2.25, 2, 3)), network.render((12, 18), (5.5, 2.25, 2, 3))[1::3, 1::3], atol=1e-6
+    )
+    # The image is the middle of the padded one, whose corners are at -1 and 1.
+    padded = network.render(box=(-3, -2, 17, 21))
+    np.testing.assert_allclose(padded[3:-3, 2:-2], image, atol=1e-6)
+    corner = (network(torch.tensor([-1.0, -1.0])) + 1) / 2
+    np.testing.assert_allclose(padded[0, 0], corner.detach().numpy(), atol=1e-6)
+    across = (network(torch.tensor([1.0, -1.0])) + 1) / 2  # x first
+    np.testing.assert_allclose(padded[0, -1], across.detach().numpy(), atol=1e-6)
+    monkeypatch.setattr("icb.restoration.network.PIXELS_AT_ONCE", 7)  # less than a row
+    np.testing.assert_allclose(network.render(), image, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"scale": 0.0}, "scale: got 0.0, expected a number above 0"),
+        ({"size": (0, 4)}, "size: got 0 x 4"),
+        (
+            {"box": (0, 0, 15, 3)},
+            "box: got 15 x 3 pixels at 0, 0, expected a part of 11 x 17 pixels, padded by 3 and 2",
+        ),
+        ({"box": (-4, 0, 5, 5)}, "box: got 5 x 5 pixels at -4, 0"),
+        ({"box": (0, 0, 0, 5)}, "box: got 0 x 5 pixels"),
+    ],
+)
+def test_what_cannot_be_rendered(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(icb.InputError, match=message):
+        Network(Settings(width=4), Frame(11, 17, 3, 2)).render(**options)
