@@ -1,5 +1,5 @@
 # Two commands to know: `make demo` and `make test`. Each sets up all it needs first.
-.PHONY: demo test test-slow lint format bench lock setup clean help
+.PHONY: demo test test-slow lint format bench bench-pipeline lock setup clean help
 
 BIN := .venv/bin
 
@@ -9,13 +9,9 @@ help:  ## Say what there is
 setup:  ## Install everything into .venv (done by the other commands by themselves)
 	@bash .ci/setup
 
-demo: setup  ## Blur a bundled photo and show where the results are
-	@$(BIN)/icb example results/demo >/dev/null
-	@$(BIN)/icb blur results/demo/motorcycle.png results/demo/motorcycle-depth.png --depth-unit 0.001 \
-	    --focal 994.978 --truck 60 -o results/demo/blurred.png
-	@$(BIN)/icb explain results/demo/motorcycle.png results/demo/motorcycle-depth.png --depth-unit 0.001 \
-	    --focal 994.978 --shake 30 -o results/demo/explained.png
-	@echo "Look at $(CURDIR)/results/demo/blurred.png and explained.png"
+demo: setup  ## Run the pipeline on its embedded default: simulated captures to tables and a report
+	@$(BIN)/snakemake
+	@echo "Look at $(CURDIR)/results/report/index.html"
 
 test: setup  ## Run the tests
 	@$(BIN)/python -m pytest
@@ -23,17 +19,24 @@ test: setup  ## Run the tests
 test-slow: setup  ## Run the slow tests too
 	@$(BIN)/python -m pytest -m 'slow or not slow'
 
-lint: setup  ## ruff and mypy
+lint: setup  ## ruff, mypy, snakefmt and Snakemake's own
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
+	@$(BIN)/snakefmt --check Snakefile workflow/rules
+	@$(BIN)/snakemake --lint
 
-format: setup  ## Let ruff put the code in order
+format: setup  ## Put the code in order, and make what is made from it
 	@$(BIN)/ruff check --fix-only
 	@$(BIN)/ruff format
+	@$(BIN)/snakefmt Snakefile workflow/rules
+	@$(BIN)/python -m workflow.lib.configuration > config/README.md
 
 bench: setup  ## Measure speed and memory: results/bench/*.parquet
 	@$(BIN)/python -m tests.bench
+
+bench-pipeline: setup  ## Measure the pipeline on 1,000 tiny captures: results/bench/pipeline.parquet
+	@$(BIN)/python -m tests.bench.pipeline
 
 lock: setup  ## Pin the versions that are installed now, after changing pyproject.toml
 	@(echo "# Every package of the set-up, pinned. Made by: make lock"; \
@@ -42,5 +45,5 @@ lock: setup  ## Pin the versions that are installed now, after changing pyprojec
 	@mv .constraints constraints.txt
 
 clean:  ## Remove what was made, .venv included
-	rm -rf .venv results .pytest_cache .mypy_cache .ruff_cache build ./*.egg-info
+	rm -rf .venv results .snakemake .pytest_cache .mypy_cache .ruff_cache build ./*.egg-info
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,197 @@
+"""Nothing stale is taken for fresh: data that moves or changes, weights that vanish, jobs that outlive their run."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from datasets.build import Options
+from icb import InputError
+from icb.errors import OutputError
+from tests.captures import make_unity
+from tests.pipeline import MACRO, ROOT, Project, make_project, settings
+from workflow.lib import manifest
+from workflow.lib.job import LOCK, RUN
+from workflow.lib.manifest import Task
+from workflow.lib.progress import Ticker
+from workflow.lib.stages.captures import index_captures
+from workflow.lib.stages.samples import build_samples
+from workflow.lib.stages.score import score_samples
+from workflow.lib.store import Store
+from workflow.lib.units import CAPTURED, PUBLISHED, Changed, Unit, fingerprint, unique
+
+
+def task(folder: Path, stage: str) -> Task:
+    return Task(str(folder / f"{stage}.json"), "code", False, Store(folder / "store"), Ticker(stage, folder / "ticks"))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A run on published samples: those of an earlier run."""
+    folder = tmp_path_factory.mktemp("published")
+    first = make_project(folder / "first")
+    first.run("datasets")
+    shutil.copytree(first.results / "datasets", folder / "second" / "data")
+    for path in (folder / "second" / "data").rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    second = Project(folder / "second", config=settings(captures={"simulate": None, "published": ["data"]}))
+    second.config["captures"].pop("folders", None)
+    second.run()
+    return second
+
+
+def copy_of(project: Project, folder: Path) -> Project:
+    shutil.copytree(project.folder, folder, symlinks=True)
+    return Project(folder, config=json.loads(json.dumps(project.config)))
+
+
+def test_links_follow_a_dataset_that_moved(finished: Project, tmp_path: Path) -> None:
+    project = copy_of(finished, tmp_path / "copy")
+    (project.folder / "data").rename(project.folder / "elsewhere")
+    project.config["captures"]["published"] = ["elsewhere"]
+    project.run()
+    links = [path for path in (project.results / "datasets").rglob("*") if path.is_symlink()]
+    assert len(links) > 10
+    assert all("elsewhere" in str(path.readlink()) and path.exists() for path in links)
+
+
+def test_what_is_known_of_a_published_sample_is_looked_up_again(finished: Project, tmp_path: Path) -> None:
+    project = copy_of(finished, tmp_path / "copy")
+    path = project.folder / "data" / "VirtualCMB" / "provenance" / f"{MACRO}.json"
+    assert all(not row["simulated"] for row in project.rows("metrics/blur.parquet"))
+    path.write_text(json.dumps({**json.loads(path.read_text()), "simulated": True}))
+    project.run()
+    simulated = {row["id"] for row in project.rows("metrics/blur.parquet") if row["simulated"]}
+    assert simulated == {MACRO}
+
+
+def test_the_recipe_for_computing_again_does_so(finished: Project, tmp_path: Path) -> None:
+    project = copy_of(finished, tmp_path / "copy")
+    shutil.rmtree(project.results / "store" / "blur")
+    project.run(options=["--forcerun", "blur_samples"])
+    pictures = list((project.results / "blur").rglob("*.png"))
+    stored = {path.stat().st_ino for path in (project.results / "store" / "blur").rglob("picture.png")}
+    assert len(pictures) == 6
+    assert {path.stat().st_ino for path in pictures} == stored
+
+
+def test_weights_that_are_gone_are_no_fault_of_a_sample(
+    finished: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = copy_of(finished, tmp_path / "copy")
+    monkeypatch.chdir(project.folder)
+    (tmp_path / "lpips.json").write_text(json.dumps({"net": "vgg", "path": "/nowhere.safetensors", "sha256": "x"}))
+    samples = sorted(Path("results/manifests/all/samples").glob("*.json"))
+    estimates = sorted(Path("results/manifests/all/blur").rglob("*.json"))
+    job = Task(str(tmp_path / "score.json"), "code", False, Store("results/store"), Ticker("score", tmp_path / "ticks"))
+    with pytest.raises(InputError, match=r"/nowhere\.safetensors"):
+        score_samples(job, samples, estimates, target="blurry", weights=tmp_path / "lpips.json")
+    assert not (tmp_path / "score.json").exists()
+
+
+def test_a_capture_that_changes_meanwhile_is_not_built(tmp_path: Path) -> None:
+    make_unity(tmp_path / "raw", MACRO, size=(24, 33), poses=5)
+    unit = Unit(MACRO, str(tmp_path / "raw" / MACRO), CAPTURED)
+    index_captures(task(tmp_path, "captures"), [unit], options=Options())
+    frame = next((tmp_path / "raw" / MACRO / "frames").iterdir())
+    frame.write_bytes(frame.read_bytes())  # the same content at another time: nobody can know before reading it
+    with pytest.raises(Changed, match="was changed while"):
+        build_samples(task(tmp_path, "samples"), tmp_path / "captures.json", options=Options())
+    assert not (tmp_path / "samples.json").exists()
+    index_captures(task(tmp_path, "captures"), [unit], options=Options())
+    build_samples(task(tmp_path, "samples"), tmp_path / "captures.json", options=Options())
+    assert len(manifest.read(tmp_path / "samples.json").entries) == 1
+
+
+def test_fingerprints_see_rights_and_the_mark_beside_a_file(tmp_path: Path) -> None:
+    bundle = tmp_path / "rec.npz"
+    bundle.write_bytes(b"x")
+    unit = Unit("rec", str(bundle), CAPTURED)
+    seen = [fingerprint(unit)]
+    bundle.chmod(0o600)
+    seen.append(fingerprint(unit))
+    (tmp_path / "simulated.json").write_text("{}")
+    seen.append(fingerprint(unit))
+    assert len(set(seen)) == 3
+
+
+def test_a_capture_and_a_published_sample_of_one_name_are_refused() -> None:
+    published = [Unit("a", "data/VirtualCMB", PUBLISHED, "VirtualCMB"), Unit("a", "data/RealCMB", PUBLISHED, "RealCMB")]
+    assert len(unique(published)) == 2
+    with pytest.raises(InputError, match="raw/a"):
+        unique([*published, Unit("a", "raw/a", CAPTURED)])
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        OSError(28, "No space left on device"),
+        RuntimeError("[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: can't allocate memory"),
+        RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"),
+        ValueError("(-4:Insufficient memory) Failed to allocate 99 bytes"),
+        OutputError("x: cannot be written: No space left on device"),
+    ],
+)
+def test_the_machine_s_faults_fail_the_job(tmp_path: Path, error: Exception) -> None:
+    def work(_: int) -> tuple[list[manifest.Row], bool]:
+        raise error
+
+    with pytest.raises(type(error)):
+        task(tmp_path, "stage").run([1], work, lambda _, reason: manifest.LeftOut("s", "u", None, None, None, reason))
+    assert not (tmp_path / "stage.json").exists()
+
+
+def test_a_real_lack_of_memory_is_told_from_a_bad_sample(tmp_path: Path) -> None:
+    def work(_: int) -> tuple[list[manifest.Row], bool]:
+        np.empty(2**55)
+        raise AssertionError
+
+    with pytest.raises(MemoryError):
+        task(tmp_path, "stage").run([1], work, lambda _, reason: manifest.LeftOut("s", "u", None, None, None, reason))
+
+
+def test_a_job_ends_when_another_run_has_begun(tmp_path: Path) -> None:
+    """As when Snakemake alone was killed, its jobs went on, and it was started again."""
+    (tmp_path / "results").mkdir()
+    (tmp_path / LOCK).write_text("process 1 on here, run first\n")
+    script = "import time\nfrom workflow.lib.job import job\nwith job('log'):\n    print('begun')\n    time.sleep(60)\n"
+    environment = {**os.environ, RUN: "first", "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen([sys.executable, "-c", script], cwd=tmp_path, env=environment)
+    end = time.monotonic() + 60
+    while not ((tmp_path / "log").exists() and "begun" in (tmp_path / "log").read_text()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert process.poll() is None
+    (tmp_path / LOCK).write_text("process 2 on here, run second\n")
+    assert process.wait(timeout=30) == 1
+
+
+def test_a_job_of_an_earlier_run_writes_no_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results").mkdir()
+    (tmp_path / LOCK).write_text("process 2 on here, run second\n")
+    monkeypatch.setenv(RUN, "first")
+    with pytest.raises(OutputError, match="another run"):
+        task(tmp_path, "stage").run([1], lambda _: ([], True), lambda *_: None)  # type: ignore[arg-type, return-value]
+    assert not (tmp_path / "stage.json").exists()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_what_is_no_file_does_not_hang_a_run(tmp_path: Path, kind: str) -> None:
+    make_unity(tmp_path / "raw", MACRO, size=(24, 33), poses=5)
+    frame = sorted((tmp_path / "raw" / MACRO / "frames").iterdir())[1]
+    frame.unlink()
+    if kind == "pipe":
+        os.mkfifo(frame)
+    else:
+        frame.symlink_to("/dev/zero")
+    index_captures(task(tmp_path, "c"), [Unit(MACRO, str(tmp_path / "raw" / MACRO), CAPTURED)], options=Options())
+    (left_out,) = manifest.read(tmp_path / "c.json").left_out
+    assert "not a pipe or device" in left_out.reason and frame.name in left_out.reason

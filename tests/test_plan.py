@@ -1,0 +1,116 @@
+"""The planning aid: what it foretells of a larger set, and what that set really took."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from icb import InputError
+from tests.pipeline import Project
+from workflow.lib import plan
+from workflow.lib.plan import Line, Measured
+
+pytestmark = pytest.mark.slow
+
+TARGETS = ("datasets", "results/metrics/blur.parquet", "results/metrics/restoration.parquet")
+
+
+def simulated(folder: Path, cases: list[str], recordings: int, scale: int) -> Project:
+    """A set whose Unity captures have a quarter of the pixels of its recordings, so that start and rate show."""
+    folder.mkdir()
+    simulate = {
+        "scenes": ["Village"],
+        "cases": cases,
+        "motions": ["parallax"],
+        "size": [30 * scale, 40 * scale],
+        "poses": 9,
+        "ios": recordings,
+        "ios_size": [60 * scale, 80 * scale],
+        "ios_depth_size": [60 * scale, 80 * scale],
+        "ios_frames": 9,
+        "samples_per_pixel": 1,
+    }
+    config: dict[str, Any] = {
+        "captures": {"simulate": simulate},
+        "restore": {
+            "samples": ["*"],
+            "crop": [28 * scale, 36 * scale],
+            "methods": {name: {"blur": "ICB", "epochs": 5 * scale, "width": 16} for name in ("ICB", "PWB")},
+        },
+        "score": {"lpips": False},
+        "samples_per_job": 1,
+    }
+    return Project(folder, config=config)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    project = simulated(tmp_path_factory.mktemp("plan") / "small", ["Macro"], 1, 1)
+    project.run(*TARGETS)
+    return project
+
+
+def test_what_a_larger_set_takes(small: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Compared with what it really took, loosely: others may be at work here."""
+    large = simulated(tmp_path / "large", ["Macro", "Trucking"], 1, 2)
+    large.run(*TARGETS)
+    index = large.results / "datasets" / "index.parquet"
+    needs = plan.predict(plan.measure(small.results), plan._index(index), plan.configured([large.folder / "x.yaml"]))
+    took = plan.measure(large.results)
+    assert {need.stage for need in needs} == {stage.replace("/", " ") for stage in took}
+    for need in needs:
+        found = took[need.stage.replace(" ", "/", 1)]
+        assert need.jobs == len(found.seconds)
+        assert need.gigabytes == pytest.approx(sum(found.size) / 1e9, rel=0.5), need.stage
+        assert need.gpu_hours == 0
+    hours = sum(sum(found.seconds) for found in took.values()) / 3600
+    assert hours / 5 < sum(need.core_hours for need in needs) < hours * 5
+    # The same, as people ask for it.
+    arguments = ["--results", str(small.results), "--index", str(index), "--configfile", str(large.folder / "x.yaml")]
+    assert plan.main(arguments) == 0
+    assert plan.table(needs) in capsys.readouterr().out
+
+
+def test_a_line() -> None:
+    line = Line.through([1, 2, 4], [5, 7, 11])
+    assert (line.constant, line.rate) == pytest.approx((3, 2))
+    assert Line.through([2, 2], [3, 5]) == Line(0, 2)  # nothing tells the two parts apart
+    assert Line(3, 2).total(10, 100) == 230
+    falling = Line.through([1, 2, 4], [5, 4, 3])
+    assert (falling.rate, falling.constant) == pytest.approx((0, 4))
+
+
+def test_the_papers_sizes_from_what_was_measured() -> None:
+    """By hand: rates of a second for a million pixels times poses or epochs, and two seconds for a start."""
+    jobs = [1e6, 4e6]
+    measured = {
+        stage: Measured(jobs, [2 + work / 1e6 for work in jobs], [1e6, 4e6], [3e6, 12e6], on_gpu="restore" in stage)
+        for stage in ("captures", "samples", "blur/ICB", "blur/PWB", "score_blur", "restore/ICB", "restore/PWB",
+                      "score_restorations")
+    }  # fmt: skip
+    config = plan.configured([])
+    config["restore"] |= {"samples": ["take*"], "crop": None}
+    config["restore"]["methods"] = {name: {"epochs": 100} for name in ("ICB", "PWB")}
+    config["samples_per_job"], config["restorations_per_job"] = 2, 1
+    row = {"dataset": "d", "id": "x", "height": 1000, "width": 2000, "poses": 10, "source": "x"}
+    rows = [row, row, {**row, "source": "take 1"}]
+    needs = {need.stage: need for need in plan.predict(measured, rows, config)}
+    assert needs["samples"].jobs == 2 and needs["restore ICB"].jobs == 1
+    assert needs["samples"].core_hours * 3600 == pytest.approx(2 * 2 + 3 * 2 * 10)
+    assert needs["score_blur"].core_hours * 3600 == pytest.approx(2 * 2 + 2 * 3 * 2)
+    assert needs["restore ICB"].gpu_hours * 3600 == pytest.approx(2 + 2 * 100)
+    assert needs["blur ICB"].gpu_hours == 0
+    assert needs["blur ICB"].gigabytes == pytest.approx(3 * 6e-3)
+
+
+def test_what_it_cannot_know(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    index = tmp_path / "index.parquet"
+    pq.write_table(pa.table({"id": ["a"], "height": [1]}), index)
+    with pytest.raises(InputError, match=r"index\.parquet: got no column 'dataset'"):
+        plan._index(index)
+    with pytest.raises(InputError, match="captures: got no benchmark of it"):
+        plan.predict({}, [], plan.configured([]))
+    assert plan.main(["--index", str(tmp_path / "none.parquet"), "--results", str(tmp_path)]) == 2
+    assert "error: " in capsys.readouterr().err

@@ -1,0 +1,509 @@
+"""The paper's tables from hand-made metrics: every cell, in every format, and what is said about them."""
+
+import csv
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from icb import InputError
+from workflow.lib import paper_numbers
+from workflow.lib.summaries import FORMATS
+from workflow.lib.summaries.ablation import ablation
+from workflow.lib.summaries.blur_formation import blur_in_real, blur_in_virtual
+from workflow.lib.summaries.captured import captured
+from workflow.lib.summaries.cells import cell
+from workflow.lib.summaries.costs import costs
+from workflow.lib.summaries.latex import latex
+from workflow.lib.summaries.markdown import markdown
+from workflow.lib.summaries.page import html_page
+from workflow.lib.summaries.render import write_summary
+from workflow.lib.summaries.restoration import restorations
+from workflow.lib.summaries.summary import TEXT, WHOLE, Column, Summary, arranged
+
+DASH, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
+
+PAPER = {name: paper_numbers.read(name) for name in paper_numbers.TABLES}
+
+
+def sample(name: str, dataset: str = "VirtualCMB", **more: Any) -> dict[str, Any]:
+    """A row of the index."""
+    row = {"dataset": dataset, "id": name, "scene": "Village", "case": "Macro", "motion": "parallax"}
+    return {**row, "simulated": False, "source_format": "published", **more}
+
+
+def index_of(*rows: dict[str, Any]) -> pd.DataFrame:
+    return pd.DataFrame(rows)
+
+
+def metric(of: dict[str, Any], model: str, psnr: float, **more: Any) -> dict[str, Any]:
+    """A row of metrics; everything else follows from the PSNR in ways that are easy to work out by hand."""
+    row = {name: of[name] for name in ("dataset", "id", "scene", "case", "motion", "simulated")}
+    row |= {"model": model, "kind": model.lower()[:3], "height": 24, "width": 32}
+    row |= {"n": 1.0, "sigma": 4.0} if model.startswith("ICB") else {"n": np.nan, "sigma": np.nan}
+    row |= {"psnr": psnr, "psnr_edge": psnr - 2, "psnr_unchanged": 20.0, "ssim": psnr / 100, "ssim_paper": psnr / 50}
+    return {**row, "lpips": 1 / psnr, "lpips_paper": psnr * 1e-6, "seconds": psnr / 1000, "layers": 9.0, **more}
+
+
+def words(text: str) -> list[str]:
+    return text.split()
+
+
+def markdown_rows(summary: Summary) -> list[list[str]]:
+    """The cells of the table as people see them, bold ones in asterisks, the heading first."""
+    lines = [line for line in markdown(summary).splitlines() if line.startswith("|")]
+    return [line.strip("| ").replace("\\", "").split(" | ") for line in lines[:1] + lines[2:]]
+
+
+class Cells(HTMLParser):
+    """All cells of a page, and every tag in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.tags: set[str] = set()
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+        elif tag == "strong":
+            self.rows[-1][-1] += "**"
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "strong":
+            self.rows[-1][-1] += "**"
+        elif tag == "table":
+            self.rows.append([])
+
+    def handle_data(self, data: str) -> None:
+        if self.rows and self.rows[-1] and data.strip():
+            self.rows[-1][-1] += data
+
+
+SIMULATED = {"simulated": True, "source_format": "unity"}
+SAMPLES = [
+    sample("a", **SIMULATED),
+    sample("b", **SIMULATED),
+    sample("c", case="Standard", motion="6-DoF", **SIMULATED),
+    sample("d", case="Trucking", **SIMULATED),
+    sample("e", "RealCMB", **SIMULATED),
+]
+ROWS = [
+    metric(SAMPLES[0], "ICB", 40.0),
+    metric(SAMPLES[0], "PWB", 38.0),
+    metric(SAMPLES[1], "ICB", 42.0, psnr_edge=np.nan),  # no depth edges
+    metric(SAMPLES[1], "PWB", 39.0),
+    metric(SAMPLES[2], "ICB", 30.0),
+    metric(SAMPLES[2], "PWB", 32.0),
+    metric(SAMPLES[3], "ICB", 36.0),
+    metric(SAMPLES[3], "PWB", 36.0),
+    metric(SAMPLES[4], "ICB", 25.0),
+    metric(SAMPLES[4], "PWB", 20.0),
+]
+
+
+def virtual(rows: list[dict[str, Any]], samples: list[dict[str, Any]], reason: str | None = None) -> Summary:
+    return blur_in_virtual(pd.DataFrame(rows), index_of(*samples), PAPER["table2"], PAPER["table1"], reason)
+
+
+def test_table_2_of_simulated_samples_every_cell() -> None:
+    summary = virtual(ROWS, SAMPLES)
+    assert markdown_rows(summary) == [
+        ["Motion", "Case", "Model", "Samples", "PSNR [dB] ↑", "PSNR at depth edges [dB] ↑", "SSIM ↑",
+         "SSIM, as in the paper ↑", "LPIPS ↓", "LPIPS, as in the paper (\N{MULTIPLICATION SIGN}10⁻⁵) ↓",
+         "PSNR of doing nothing [dB]"],
+        # psnr_edge of b is missing: the mean is that of a. 1/40 and 1/42: 0.0244; 1/38 and 1/39: 0.0260.
+        words("parallax Macro ICB 2 **41.00** **38.00** **0.4100** **0.8200** **0.0244** 4.100 20.00"),
+        words("parallax Macro PWB 2 38.50 36.50 0.3850 0.7700 0.0260 **3.850** 20.00"),
+        # A tie: both.
+        words("parallax Trucking ICB 1 **36.00** **34.00** **0.3600** **0.7200** **0.0278** **3.600** 20.00"),
+        words("parallax Trucking PWB 1 **36.00** **34.00** **0.3600** **0.7200** **0.0278** **3.600** 20.00"),
+        words("6-DoF Standard ICB 1 30.00 28.00 0.3000 0.6000 0.0333 **3.000** 20.00"),
+        words("6-DoF Standard PWB 1 **32.00** **30.00** **0.3200** **0.6400** **0.0312** 3.200 20.00"),
+    ]  # fmt: skip
+    assert summary.title == "Blur formation in VirtualCMB (simulated samples)"
+    notes = " ".join(summary.notes)
+    assert "VirtualCMB: 4 samples (4 simulated)" in notes and "say nothing about the published" in notes
+    assert "config/paper/table2.csv" in notes and "not shown beside them" in notes
+    assert summary.rows.filter(like="_printed").isna().all().all()
+    assert set(summary.rows["data"]) == {"simulated"}
+
+
+def test_table_2_of_published_samples_has_the_papers_numbers_beside_ours() -> None:
+    samples = [sample("a"), sample("b", motion="xy-rotation", case="Trucking")]
+    rows = [metric(of, model, psnr) for of in samples for model, psnr in (("ICB", 41.0), ("PWB", 39.5))]
+    rows.append(metric(samples[0], "ICB_soft", 44.0, sigma=1.5))  # not the paper's parameters: nothing to compare with
+    summary = virtual(rows, samples)
+    frame = summary.rows.set_index(["case", "model"])
+    expected = {  # Table 2 of the paper
+        ("Macro", "ICB"): (42.48, 0.993, 4.639e-5),
+        ("Macro", "PWB"): (41.54, 0.992, 5.049e-5),
+        ("Trucking", "ICB"): (36.99, 0.984, 6.158e-5),
+        ("Trucking", "PWB"): (36.21, 0.983, 5.676e-5),
+    }
+    ours = {"ICB": (41.0, 0.82, 4.1e-5), "PWB": (39.5, 0.79, 3.95e-5)}
+    for key, printed in expected.items():
+        row = frame.loc[key]
+        for name, number, mine in zip(("psnr", "ssim_paper", "lpips_paper"), printed, ours[key[1]], strict=True):
+            assert row[f"{name}_printed"] == pytest.approx(number)
+            assert row[name] == pytest.approx(mine)
+            assert row[f"{name}_difference"] == pytest.approx(mine - number)
+    assert frame.loc[("Macro", "ICB_soft")].filter(like="_printed").isna().all()
+    (line,) = [row for row in markdown_rows(summary) if row[1:3] == ["Macro", "PWB"]]
+    assert line == [
+        "parallax", "Macro", "PWB", "1", "39.50", "41.54", f"{MINUS}2.04", "37.50", "0.3950", "0.7900", "0.992",
+        f"{MINUS}0.2020", "0.0253", "**3.950**", "5.049", f"{MINUS}1.099", "20.00",
+    ]  # fmt: skip
+    (line,) = [row for row in markdown_rows(summary) if row[2] == "ICB_soft"]
+    assert line[4:7] == ["**44.00**", DASH, DASH]
+    assert summary.title == "Blur formation in VirtualCMB"
+    notes = " ".join(summary.notes)
+    assert "SCIA 2023, Table 2" in notes and "ours minus the paper's" in notes
+    assert "In 4 of 5 rows the number of samples is not the paper's, in the first 1 instead of 140" in notes
+
+
+def test_as_many_samples_as_the_paper_has_need_no_warning() -> None:
+    samples = [sample(f"s{number}", "RealCMB", case=None) for number in range(58)]
+    rows = pd.DataFrame([metric(of, model, 30.0) for of in samples for model in ("ICB", "PWB")])
+    summary = blur_in_real(rows, index_of(*samples), PAPER["table3"], None)
+    assert list(summary.rows["samples"]) == [58, 58]
+    assert list(summary.rows["psnr_printed"]) == [38.21, 36.31]
+    assert list(summary.rows["psnr_difference"]) == [pytest.approx(-8.21), pytest.approx(-6.31)]
+    assert not any("number of samples" in note for note in summary.notes)
+
+
+def test_one_sample_that_is_not_published_keeps_the_papers_numbers_away() -> None:
+    for other in ({"simulated": True, "source_format": "published"}, {"source_format": "unity"}):
+        samples = [sample("a"), sample("b", **other)]
+        summary = virtual([metric(of, "ICB", 40.0) for of in samples], samples)
+        assert summary.rows.filter(regex="_printed|_difference").isna().all().all()
+        assert not any(column.group for column in summary.shown)
+        word = "simulated" if other.get("simulated") else "captured"
+        assert summary.title.endswith(f"(published, {word} samples)")
+        assert "1 published, 1 " in summary.notes[0]
+
+
+def test_table_3_every_cell() -> None:
+    summary = blur_in_real(pd.DataFrame(ROWS), index_of(*SAMPLES), PAPER["table3"], None)
+    assert markdown_rows(summary)[1:] == [
+        ["ICB", "1", "**25.00**", "**23.00**", "**0.2500**", "**0.5000**", "**0.0400**", "2.500", "20.00"],
+        ["PWB", "1", "20.00", "18.00", "0.2000", "0.4000", "0.0500", "**2.000**", "20.00"],
+    ]
+
+
+def test_without_lpips_the_columns_are_empty_and_the_table_says_why() -> None:
+    rows = [{**row, "lpips": None, "lpips_paper": None} for row in ROWS]
+    summary = virtual(rows, SAMPLES, "no network, and no weights in ~/.cache")
+    assert summary.rows[["lpips", "lpips_paper"]].isna().all().all()
+    assert {row[8] for row in markdown_rows(summary)[1:]} == {DASH}
+    for text in (markdown(summary), latex(summary), html_page(summary)):
+        assert "No LPIPS: no network" in text
+    # Not of one picture, which was too small: the mean of the rest, and it is said.
+    summary = virtual([{**ROWS[0], "lpips": None}, *ROWS[1:4]], SAMPLES)
+    assert summary.rows["lpips"].iloc[0] == pytest.approx(1 / 42)
+    assert any("No LPIPS of 1 of 4 pictures" in note for note in summary.notes)
+
+
+def test_table_1_every_cell() -> None:
+    samples = [
+        sample("a", **SIMULATED),
+        sample("b", scene="Office", **SIMULATED),
+        sample("c", scene="Office", case="Standard", motion="6-DoF", **SIMULATED),
+        sample("d", scene="Office", **SIMULATED),
+        sample("e", scene=None, case=None, motion=None, **SIMULATED),
+        sample("f", "RealCMB"),
+    ]
+    summary = captured(index_of(*samples), PAPER["table1"], 58)
+    head, *rows = markdown_rows(summary)
+    cases = [
+        f"{case}: {motion}"
+        for case in ("Macro", "Trucking", "Standard")
+        for motion in ("parallax", "xy-rotation", "6-DoF")
+    ]
+    assert head == ["Scene", *cases, "Other", "Total"]
+    gap = [DASH] * 7
+    assert rows == [
+        ["Village", "1", *gap, DASH, DASH, "1"],
+        ["Office", "2", *gap, "1", DASH, "3"],
+        ["unknown", DASH, *gap, DASH, "1", "1"],
+        ["Total", "3", *gap, "1", "1", "5"],
+    ]
+    assert summary.notes[0].startswith("VirtualCMB: 5 samples (5 simulated). RealCMB: 1 sample (1 published).")
+    assert "The paper's RealCMB has 58 samples." in summary.notes
+
+
+def test_table_1_of_all_that_was_published() -> None:
+    """983 samples as the paper counts them: nothing is left between its table and ours."""
+    samples = [
+        sample(
+            f"{row['scene']}{row['case']}_{row['motion']}_{number}", **{k: row[k] for k in ("scene", "case", "motion")}
+        )
+        for row in PAPER["table1"].to_dict("records")
+        for number in range(row["samples"])
+    ]
+    summary = captured(index_of(*samples), PAPER["table1"], 58)
+    by_source = {source: part.set_index("scene") for source, part in summary.rows.groupby("source")}
+    numbers = [column.name for column in summary.columns if column.type == WHOLE]
+    pd.testing.assert_frame_equal(by_source["ours"][numbers], by_source["paper"][numbers])
+    totals = [140, 133, 132, 143, 142, 143, None, None, 150, None, 983]
+    assert [None if pd.isna(value) else int(value) for value in by_source["paper"].loc["Total", numbers]] == totals
+    difference = by_source["difference"][numbers]
+    assert (difference.fillna(0) == 0).all().all() and difference.loc["LoftOffice"].notna().sum() == 5
+    assert [row[:3] for row in markdown_rows(summary)[1:4]] == [
+        ["VikingVillage", "ours", "26"], ["VikingVillage", "paper", "26"], ["VikingVillage", "difference", "0"],
+    ]  # fmt: skip
+
+
+def cost(of: dict[str, Any], model: str, memory: int | None, seconds: float) -> dict[str, Any]:
+    row = metric(of, model, 30.0)
+    del row["psnr"]
+    return {
+        **row,
+        "height": 720,
+        "width": 1280,
+        "peak_memory": memory,
+        "seconds": seconds,
+        "build_seconds": seconds / 4,
+        "apply_seconds": seconds * 3 / 4,
+        "threads": 2,
+        "runs": 5,
+        "processor": "Abacus 9000",
+    }
+
+
+def test_table_4_every_cell() -> None:
+    samples = [sample("a"), sample("b"), sample("c", "RealCMB", **SIMULATED)]
+    rows = [
+        cost(samples[0], "ICB", 20_000_000, 0.02),
+        cost(samples[0], "PWB", 14_000_000, 0.08),
+        cost(samples[1], "ICB", 30_000_000, 0.04),
+        cost(samples[1], "PWB", 14_000_000, 0.10),
+        cost(samples[2], "ICB", 5_000_000, 0.001),
+        cost(samples[2], "PWB", 4_000_000, 0.002),
+    ]
+    summary = costs(pd.DataFrame(rows), index_of(*samples), PAPER["table4"])
+    pixels = "1280 \N{MULTIPLICATION SIGN} 720"
+    assert markdown_rows(summary)[1:] == [
+        ["RealCMB", "ICB", "1", pixels, "5.00", DASH, DASH, "**0.0010**", DASH, DASH, "0.0003", "0.0008"],
+        ["RealCMB", "PWB", "1", pixels, "**4.00**", DASH, DASH, "0.0020", DASH, DASH, "0.0005", "0.0015"],
+        ["VirtualCMB", "ICB", "2", pixels, "25.00", "48.97", f"{MINUS}23.97",
+         "**0.0300**", "7.27", f"{MINUS}7.2400", "0.0075", "0.0225"],
+        ["VirtualCMB", "PWB", "2", pixels, "**14.00**", "2799", f"{MINUS}2785.00",
+         "0.0900", "13.41", f"{MINUS}13.3200", "0.0225", "0.0675"],
+    ]  # fmt: skip
+    notes = " ".join(summary.notes)
+    assert "in a process of its own" in notes and "median of 5 more times" in notes and "2 threads" in notes
+    assert "Abacus 9000" in notes
+    assert "of VirtualCMB; differences" in notes and "of the published RealCMB; they cannot be compared" in notes
+    unknown = costs(pd.DataFrame([cost(samples[0], "ICB", None, 0.02)]), index_of(*samples), PAPER["table4"])
+    assert markdown_rows(unknown)[1][4] == DASH  # a system that does not say
+
+
+def restoration(of: dict[str, Any], method: str, psnr: float, **more: Any) -> dict[str, Any]:
+    fit = {"network": "siren", "epochs": 400, "restored_height": 24, "restored_width": 32}
+    return {**metric(of, method, psnr), **fit, **more}
+
+
+def test_table_5_every_cell() -> None:
+    samples = [sample("a", "RealCMB"), sample("b", **SIMULATED)]
+    rows = [
+        restoration(samples[0], "ICB", 31.0),
+        restoration(samples[0], "PWB", 30.0),
+        restoration(samples[1], "ICB", 26.0, epochs=50, restored_width=16),
+        restoration(samples[1], "PWB", 25.0, network="fourier"),
+    ]
+    summary = restorations(pd.DataFrame(rows), index_of(*samples), PAPER["table5"], None)
+    rows_shown = markdown_rows(summary)[1:]
+    assert rows_shown[:2] == [
+        ["RealCMB", "ICB", "1", "**31.00**", "31.92", f"{MINUS}0.92", "**29.00**", "**0.3100**", "**0.6200**", "0.9546",
+         f"{MINUS}0.3346", "**0.0323**", "0.310", "4.032", f"{MINUS}3.722", "20.00"],
+        ["RealCMB", "PWB", "1", "30.00", "30.61", f"{MINUS}0.61", "28.00", "0.3000", "0.6000", "0.9429",
+         f"{MINUS}0.3429", "0.0333", "**0.300**", "5.398", f"{MINUS}5.098", "20.00"],
+    ]  # fmt: skip
+    others = ["SRN", "SIUN", "HINet", "BANet", "MIMO-UNet++", "MPRNet", "MAXIM", "Restormer"]
+    assert [row[1] for row in rows_shown[2:10]] == others
+    assert rows_shown[6] == [
+        "RealCMB", "MIMO-UNet++", DASH, DASH, "27.92", DASH, DASH, DASH, DASH, "0.9106", DASH, DASH, DASH, "10.33",
+        DASH, DASH,
+    ]  # fmt: skip
+    assert [row[:5] for row in rows_shown[10:]] == [
+        ["VirtualCMB", "ICB", "1", "**26.00**", DASH],
+        ["VirtualCMB", "PWB", "1", "25.00", DASH],
+    ]
+    notes = " ".join(summary.notes)
+    assert "Here ICB: 50 or 400 epochs, parts of at most 16 \N{MULTIPLICATION SIGN} 24 pixels." in notes
+    assert "Table 5, of RealCMB;" in notes and "of the published VirtualCMB; they cannot" in notes
+
+
+def test_the_ablation_every_cell() -> None:
+    samples = [sample("a"), sample("b", case="Trucking"), sample("c", case="Trucking")]
+    rows = [
+        metric(of, f"ICB.s{sigma}", psnr, sigma=sigma, n=3.0, ssim_paper=0.70001)
+        for of, psnr in zip(samples, (40.0, 30.0, 34.0), strict=True)
+        for sigma in (2.5, 4.0)
+    ]
+    rows[1]["psnr"] = 41.0
+    slips = [str(slip) for slip in paper_numbers.misprints("ablation")]
+    summary = ablation(pd.DataFrame(rows), index_of(*samples), PAPER["ablation"], slips, None)
+    shown = [[*row[:7], *row[9:12], *row[-4:]] for row in markdown_rows(summary)[1:]]
+    assert shown == [
+        ["Macro", "2.5", "3", "1", "40.00", "40.515", f"{MINUS}0.52", "**0.7000**", "0.99072", f"{MINUS}0.2907",
+         "9.0", "0.0400", "2.3812", f"{MINUS}2.3412"],
+        ["Macro", "4", "3", "1", "**41.00**", "40.524", "+0.48", "**0.7000**", "0.99075", f"{MINUS}0.2907",
+         "9.0", "0.0400", "2.4356", f"{MINUS}2.3956"],
+        # The paper prints 3.6456 here.
+        ["Trucking", "2.5", "3", "2", "**32.00**", "36.456", f"{MINUS}4.46", "**0.7000**", "0.98225", f"{MINUS}0.2822",
+         "9.0", "0.0320", "2.2431", f"{MINUS}2.2111"],
+        ["Trucking", "4", "3", "2", "**32.00**", "36.509", f"{MINUS}4.51", "**0.7000**", "0.98239", f"{MINUS}0.2824",
+         "9.0", "0.0320", "2.2058", f"{MINUS}2.1738"],
+    ]  # fmt: skip
+    assert any("3.6456" in note for note in summary.notes)
+
+
+def test_every_format_has_the_same_table(tmp_path: Path) -> None:
+    samples = [sample("a"), sample("b", motion="xy-rotation", case="Trucking")]
+    summary = virtual([metric(of, model, 41.0 + len(model)) for of in samples for model in ("ICB", "PWB")], samples)
+    write_summary(summary, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(f"table2.{ending}" for ending in FORMATS)
+    people = markdown_rows(summary)[1:]
+
+    page = Cells()
+    page.feed((tmp_path / "table2.html").read_text())
+    assert [row for row in page.rows if len(row) == len(people[0])][-len(people) :] == people
+
+    source = (tmp_path / "table2.tex").read_text()
+    body = source[source.index(r"\midrule") + 8 : source.index(r"\bottomrule")].replace(r"\addlinespace", "")
+    plain = re.sub(r"\\textbf\{(.*?)\}", r"**\1**", body).replace("$-$", MINUS).replace("--", DASH)
+    assert [[part.strip() for part in line.split("&")] for line in plain.split(r"\\") if line.strip()] == people
+    columns = re.search(r"begin\{tabular\}\{([lr]+)\}", source)
+    assert columns and len(columns[1]) == len(people[0])
+    assert (
+        sum(int(width) for width in re.findall(r"\\multicolumn\{(\d)\}", source)) == 9
+    )  # three metrics of the paper's
+    balanced = re.sub(r"\\[{}]", "", source)
+    assert balanced.count("{") == balanced.count("}")
+
+    # For machines: nothing is rounded, and nothing is missing.
+    with (tmp_path / "table2.csv").open() as stream:
+        texts = list(csv.DictReader(stream))
+    table = pq.read_table(tmp_path / "table2.parquet")
+    rows = table.to_pylist()
+    assert list(texts[0]) == table.column_names == [column.name for column in summary.columns]
+    for text, row, (_, mine) in zip(texts, rows, summary.rows.iterrows(), strict=True):
+        for name in table.column_names:
+            if isinstance(row[name], float):
+                assert float(text[name]) == row[name] == mine[name]
+            else:
+                assert text[name] == str(row[name])
+    assert table.schema.metadata[b"title"].decode() == summary.title
+    assert table.schema.metadata[b"notes"].decode().split("\n") == list(summary.notes)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    write_summary(summary, tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+HOSTILE = "<script>alert('x')</script> | a_b & 5% #1 $y$ {z} \\end{tabular} ^~ *c* `d` [e](f)"
+
+
+def test_names_cannot_break_out_of_any_format(tmp_path: Path) -> None:
+    summary = captured(index_of(sample("a", scene=HOSTILE, **SIMULATED)), PAPER["table1"], 58)
+    page = Cells()
+    page.feed(html_page(summary))
+    assert "script" not in page.tags
+    assert page.rows[2][0] == HOSTILE
+    lines = [line for line in markdown(summary).splitlines() if line.startswith("|")]
+    assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) == 1
+    assert not re.search(r"(?<!\\)[<*`_\[]", lines[2])
+    source = latex(summary)
+    (row,) = [line for line in source.splitlines() if "alert" in line]
+    assert source.count(r"\end{tabular}") == 1
+    assert len(re.findall(r"(?<!\\)&", row)) == len(
+        re.findall("&", next(line for line in source.splitlines() if line.startswith("Scene")))
+    )
+    assert not re.search(r"(?<!\\)[%#]|(?<!\\)\$y", row)
+    write_summary(summary, tmp_path)
+    with (tmp_path / "table1.csv").open() as stream:
+        assert next(csv.DictReader(stream))["scene"] == HOSTILE
+    assert pq.read_table(tmp_path / "table1.parquet")["scene"][0].as_py() == HOSTILE
+
+
+def test_nothing_to_show_is_said(tmp_path: Path) -> None:
+    index, rows = index_of(*SAMPLES), pd.DataFrame(ROWS)
+    fits = pd.DataFrame([restoration(SAMPLES[0], "ICB", 30.0)])
+    measured = pd.DataFrame([cost(SAMPLES[0], "ICB", 1, 1.0)])
+    for summary, words in (
+        (captured(index.iloc[:0], PAPER["table1"], 58), "VirtualCMB: no samples."),
+        (blur_in_virtual(rows.iloc[:0], index, PAPER["table2"], PAPER["table1"], "none"), "VirtualCMB: no samples."),
+        (blur_in_real(rows.iloc[:0], index, PAPER["table3"], None), "RealCMB: no samples."),
+        (costs(measured.iloc[:0], index, PAPER["table4"]), "No samples were measured."),
+        (restorations(fits.iloc[:0], index, PAPER["table5"], None), "No samples were restored."),
+        (ablation(rows.iloc[:0], index, PAPER["ablation"], [], None), "VirtualCMB: no samples."),
+    ):
+        write_summary(summary, tmp_path)
+        for ending in ("md", "tex", "html"):
+            assert words in (tmp_path / f"{summary.name}.{ending}").read_text()
+
+
+def test_bold_is_what_the_paper_sets_in_bold() -> None:
+    """The bold cells of its Tables 2 and 4, typed from the paper; where rounding makes a tie, it has one of them."""
+    perceived = ["icb", "pwb", "icb", "pwb", "icb", "pwb", "icb"]
+    for name, columns, within, bold in (
+        (
+            "table2",
+            {"psnr": "higher", "ssim_paper": "higher", "lpips_paper": "lower"},
+            ("motion", "case"),
+            {"psnr": ["icb"] * 7, "ssim_paper": ["icb"] * 7, "lpips_paper": perceived},
+        ),
+        (
+            "table4",
+            {"memory": "lower", "seconds": "lower"},
+            ("dataset",),
+            {"memory": ["icb", "icb"], "seconds": ["pwb", "icb"]},
+        ),
+    ):
+        paper = PAPER[name]
+        shown = [Column(key, key, TEXT) for key in (*within, "kind")]
+        shown += [Column(key, key, better=better) for key, better in columns.items()]  # type: ignore[arg-type]
+        summary = Summary(name, name, arranged(paper, shown), tuple(shown), within=within)
+        best = summary.best()
+        for column, kinds in bold.items():
+            marked = [set(rows["kind"][best.loc[rows.index, column]]) for _, rows in summary.contests()]
+            assert all(kind in found for kind, found in zip(kinds, marked, strict=True))
+            ties = [found for found in marked if len(found) > 1]
+            assert ties == ([{"icb", "pwb"}] if column == "ssim_paper" else [])  # Standard: 0.978 and 0.978
+
+
+@pytest.mark.parametrize(
+    ("value", "column", "text"),
+    [
+        (1.005, Column("x", "x", digits=2), "1.00"),  # 1.005 is a little less in binary
+        (-0.001, Column("x", "x", digits=2, signed=True), "0.00"),
+        (0.004, Column("x", "x", digits=2, signed=True), "0.00"),
+        (0.006, Column("x", "x", digits=2, signed=True), "+0.01"),
+        (-3.0, Column("x", "x"), f"{MINUS}3"),
+        (float("inf"), Column("x", "x", digits=2), "∞"),
+        (float("nan"), Column("x", "x", digits=2), DASH),
+        (None, Column("x", "x", TEXT), DASH),
+        (pd.NA, Column("x", "x", WHOLE), DASH),
+        (0, Column("x", "x", WHOLE), "0"),
+        (1.17e-4, Column("x", "x", power=-5, significant=4), "11.70"),
+        (4.639e-5, Column("x", "x", power=-5, digits=3), "4.639"),
+    ],
+)
+def test_cells(value: object, column: Column, text: str) -> None:
+    assert cell(value, column) == text
+
+
+def test_what_does_not_belong_together_is_refused() -> None:
+    with pytest.raises(InputError, match="has no 'a'"):
+        virtual(ROWS, SAMPLES[1:])
+    with pytest.raises(InputError, match="got the columns"):
+        Summary("x", "x", pd.DataFrame({"a": [1]}), (Column("b", "b"),))

@@ -1,0 +1,76 @@
+"""The GPUs of a machine, one to each fit at a time."""
+
+import fcntl
+import os
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+FOLDER = "results/.gpus"
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+
+# Set within jobs of SLURM, PBS, LSF, Grid Engine and HTCondor.
+SCHEDULERS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "SGE_TASK_ID", "_CONDOR_SLOT")
+
+
+def present(environment: Mapping[str, str] = os.environ) -> list[str]:
+    """The GPUs that may be used, as CUDA counts them; found without starting CUDA, which takes seconds."""
+    if (told := environment.get(VISIBLE)) is not None:
+        # As CUDA reads it: what follows an invalid number does not count.
+        names = [name.strip() for name in told.split(",")]
+        invalid = next((place for place, name in enumerate(names) if name in ("", "-1")), len(names))
+        return names[:invalid]
+    try:
+        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=60, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return [str(number) for number, _ in enumerate(line for line in listed.splitlines() if line.startswith("GPU "))]
+
+
+@contextmanager
+def one_gpu(folder: str | os.PathLike[str] = FOLDER) -> Iterator[str | None]:
+    """Let this process see one GPU, which no other fit on these results has meanwhile; None where there is none.
+
+    Within a job of a scheduler, what that job was given is left alone. Must be entered before CUDA is started.
+    """
+    gpus = [] if any(name in os.environ for name in SCHEDULERS) else present()
+    if not gpus:
+        yield None
+        return
+    before = os.environ.get(VISIBLE)
+    with hold(gpus, folder) as gpu:
+        os.environ[VISIBLE] = gpu
+        try:
+            yield gpu
+        finally:
+            if before is None:
+                del os.environ[VISIBLE]
+            else:
+                os.environ[VISIBLE] = before
+
+
+@contextmanager
+def hold(names: Sequence[str], folder: str | os.PathLike[str] = FOLDER, *, pause: float = 0.2) -> Iterator[str]:
+    """One of ``names`` for this process alone, on this machine; waits until one is free.
+
+    It is free again once its holder has left or died: what is held is a lock on a file.
+    """
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    machine = os.uname().nodename
+    while True:
+        for name in names:
+            handle = os.open(place / f"{machine}-{name.replace('/', '_')}", os.O_CREAT | os.O_RDWR, 0o644)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(handle)
+                continue
+            try:
+                yield name
+            finally:
+                os.close(handle)
+            return
+        time.sleep(pause)

@@ -1,0 +1,39 @@
+"""What is made of a sample, blurred or restored, as it lies in the store."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from datasets import published
+from datasets.sample import Sample
+from icb import BlurOperator
+from icb.pictures import write_image
+from workflow.lib.units import PUBLISHED, Unit, check_unchanged
+
+ESTIMATE = "estimate.npy"
+PICTURE = "picture.png"
+HISTORY = "history.parquet"
+NETWORK = "network.safetensors"
+
+
+def read_sample(entry: dict[str, Any]) -> Sample:
+    """The sample of an entry of the stage ``samples``."""
+    sample = published.read_from(Path(entry["folder"]), entry["dataset"], entry["id"])
+    if entry["origin"] == PUBLISHED:  # what lies elsewhere may change; what is in the store does not
+        check_unchanged(Unit(entry["id"], entry["folder"], PUBLISHED, entry["dataset"]), entry["files"])
+    return sample
+
+
+def write_estimate(folder: Path, estimate: np.ndarray) -> str:
+    """Keep a picture as it is and as people look at it; the hash of the former."""
+    write_image(folder / ESTIMATE, estimate)
+    write_image(folder / PICTURE, estimate)
+    return hashlib.sha256(np.ascontiguousarray(estimate).tobytes()).hexdigest()
+
+
+def describe_operator(blur: BlurOperator) -> dict[str, Any]:
+    """Number of layers, where the model has them, and width of the largest kernel."""
+    layers = getattr(blur, "layers", None)
+    return {"layers": None if layers is None else len(layers), "kernel_size": 2 * max(blur.radius) + 1}

@@ -1,0 +1,139 @@
+"""What a shard of a stage came to: the job's output, small, while the results themselves are in the store."""
+
+import json
+import os
+import traceback
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol, TypeVar
+
+from icb import InputError, files
+from icb.errors import OutputError
+from workflow.lib.job import is_current
+from workflow.lib.progress import Ticker
+from workflow.lib.store import STORE, Store
+from workflow.lib.units import Changed, printable
+
+Item = TypeVar("Item")
+Row = dict[str, Any]
+
+
+class Parameters(Protocol):
+    """What every rule that works on a shard declares."""
+
+    stage: str  #: what progress is shown under
+    code: str
+    strict: bool
+
+
+@dataclass(frozen=True)
+class Task:
+    """What every stage needs to know of the job that it does."""
+
+    output: str  #: the manifest to write
+    code: str  #: version of the code that does it
+    strict: bool  #: whether leaving something out is an error
+    store: Store
+    ticker: Ticker
+
+    @classmethod
+    def of(cls, output: str, shard: str, parameters: "Parameters") -> "Task":
+        """The task of a shard, as its rule declares it."""
+        ticker = Ticker(f"{parameters.stage}/{shard}")
+        return cls(str(output), parameters.code, parameters.strict, Store(STORE), ticker)
+
+    def run(
+        self,
+        items: Sequence[Item],
+        work: Callable[[Item], tuple[list[Row], bool]],
+        blame: Callable[[Item, str], "LeftOut"],
+    ) -> None:
+        """Work through the items of a shard and write its manifest.
+
+        ``work`` returns entries and whether anything had to be made. An item that cannot be done is left out, with
+        the reason that ``blame`` puts into words; with ``strict`` that is an error, once all others are done.
+        """
+        self.ticker.begin(len(items))
+        entries: list[Row] = []
+        left_out: list[LeftOut] = []
+        for item in items:
+            try:
+                rows, made = work(item)
+            except InputError as error:
+                if isinstance(error, OutputError):
+                    raise
+                left_out.append(blame(item, printable(str(error))))
+            except Exception as error:
+                if machine_at_fault(error):
+                    raise  # nothing is wrong with the item: the job is to be done again
+                traceback.print_exc()
+                left_out.append(blame(item, printable(f"unexpected {type(error).__name__}: {error}")))
+            else:
+                entries += rows
+                self.ticker.tick("made" if made else "kept")
+                continue
+            print(f"left out: {left_out[-1].unit}: {left_out[-1].reason}", flush=True)
+            self.ticker.tick("left out")
+        if self.strict and left_out:
+            reasons = "\n".join(f"  {row.unit}: {row.reason}" for row in left_out)
+            raise InputError(f"{len(left_out)} of {len(items)} left out, which `strict` forbids:\n{reasons}")
+        if not is_current():
+            raise OutputError(f"{self.output}: another run has taken over these results")
+        _write(self.output, entries, left_out)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Something that could not be done, and why."""
+
+    stage: str
+    unit: str  #: name of the capture or published sample
+    id: str | None  #: of the sample, where it got that far
+    dataset: str | None
+    model: str | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Entries that a stage made, in order, and what it left out."""
+
+    entries: list[Row]
+    left_out: list[LeftOut]
+
+
+def machine_at_fault(error: Exception) -> bool:
+    """Whether memory or disk ran out; libraries written in C++ say so in words alone."""
+    if isinstance(error, OSError | MemoryError | Changed):
+        return True
+    said = str(error).lower()
+    return any(words in said for words in ("out of memory", "allocate memory", "insufficient memory", "no space left"))
+
+
+def read(path: str | os.PathLike[str]) -> Manifest:
+    """A manifest that :meth:`Task.run` wrote."""
+    content = files.load_json(path)
+    return Manifest(content["entries"], [LeftOut(**row) for row in content["left_out"]])
+
+
+def select(output: str | os.PathLike[str], paths: Iterable[str | os.PathLike[str]], units: Iterable[str]) -> None:
+    """Write what several manifests say about some units as one."""
+    chosen, found = set(units), read_all(paths)
+    shown = {printable(unit) for unit in chosen}
+    entries = [row for row in found.entries if row["unit"] in chosen]
+    _write(output, entries, [row for row in found.left_out if row.unit in shown])
+
+
+def _write(output: str | os.PathLike[str], entries: Sequence[Row], left_out: Sequence["LeftOut"]) -> None:
+    content = {"entries": list(entries), "left_out": [asdict(row) for row in left_out]}
+    text = json.dumps(content, indent=1, sort_keys=True)
+    files.write(output, lambda path: path.write_text(text + "\n"))
+
+
+def read_all(paths: Iterable[str | os.PathLike[str]]) -> Manifest:
+    """Several as one."""
+    manifests = [read(path) for path in paths]
+    return Manifest(
+        [row for manifest in manifests for row in manifest.entries],
+        [row for manifest in manifests for row in manifest.left_out],
+    )

@@ -1,0 +1,34 @@
+"""Make room: remove from the store what no current manifest lists."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from workflow.lib import manifest
+from workflow.lib.store import STORE, Store
+
+MANIFESTS = Path("results/manifests")
+CHECKPOINTS = Path("results/checkpoints")
+
+
+def prune(manifests: Sequence[str | os.PathLike[str]], optional: Sequence[str | os.PathLike[str]] = ()) -> int:
+    """Keep what these manifests list; older ones, of shards that are no more, go as well. How many were removed.
+
+    Those of ``optional``, which not every run makes, count where they are there.
+    """
+    current = {str(path) for path in [*manifests, *(path for path in optional if Path(path).exists())]}
+    for old in MANIFESTS.rglob("*.json"):
+        if str(old) not in current:
+            old.unlink()
+    keep = set()
+    for path in current:
+        stage = Path(path).relative_to(MANIFESTS).parts[1]
+        for row in manifest.read(path).entries:
+            keep.add((row.get("stage", stage), row["key"]))
+            if "score_key" in row:
+                keep.add(("score", row["score_key"]))
+    removed = Store(STORE).prune(keep)
+    for given_up in CHECKPOINTS.glob("*"):  # those of fits that ended are gone already
+        given_up.unlink()
+    print(f"{removed} entries removed, {len(keep)} kept", flush=True)
+    return removed

@@ -1,0 +1,82 @@
+"""Compare what was made, blurred or restored, with what was captured."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from icb import files
+from icb.metrics.perceptual import Lpips
+from icb.metrics.quality import psnr
+from icb.metrics.score import score
+from workflow.lib import manifest
+from workflow.lib.crop import Crop, cropped
+from workflow.lib.estimates import ESTIMATE, read_sample
+from workflow.lib.manifest import LeftOut, Row, Task
+from workflow.lib.store import Record
+from workflow.lib.units import digest, printable
+
+STAGE = "score"
+
+OTHER = {"blurry": "sharp", "sharp": "blurry"}
+
+
+def score_samples(
+    task: Task,
+    samples: Sequence[str | os.PathLike[str]],
+    estimates: Sequence[str | os.PathLike[str]],
+    *,
+    target: str,
+    weights: str | os.PathLike[str],
+) -> None:
+    """Write the manifest of the scores of a shard's estimates against the ``blurry`` or ``sharp`` picture.
+
+    ``estimates`` are the manifests of all models: what the models share is worked out once a sample. ``weights`` is
+    what :func:`workflow.lib.lpips_weights.obtain` wrote; where it has none, the columns of LPIPS stay empty.
+    """
+    known = {(row["dataset"], row["id"]): row for row in manifest.read_all(samples).entries}
+    found = files.load_json(weights)
+    keys: dict[tuple[str, str], dict[str, list[Row]]] = {}
+    for row in manifest.read_all(estimates).entries:
+        name = (row["dataset"], row["id"])
+        same = {"sample": known[name]["row"]["sample_sha256"], "estimate": row["record"]["estimate_sha256"]}
+        same |= {"crop": row["record"].get("crop"), "target": target, "weights": found.get("sha256")}
+        # Estimates that are equal have one score, but each model its own row.
+        key = digest({"stage": STAGE, "code": task.code, **same})
+        keys.setdefault(name, {}).setdefault(key, []).append(row)
+    missing = {
+        name: {key: task.store.path(rows[0]["stage"], rows[0]["key"]) / ESTIMATE for key, rows in scores.items()
+               if not task.store.path(STAGE, key).exists()}
+        for name, scores in keys.items()
+    }  # fmt: skip
+    # Here, not when the first sample is scored: weights that are gone are no fault of a sample.
+    lpips = Lpips(found["path"], found["net"]) if found.get("path") and any(missing.values()) else None
+
+    def score_one(name: tuple[str, str]) -> tuple[list[Row], bool]:
+        crop = next(iter(keys[name].values()))[0]["record"].get("crop")
+        records = _score(known[name], missing[name], target, crop and Crop(**crop), lpips) if missing[name] else {}
+        scored = []
+        for key, rows in keys[name].items():
+            entry = task.store.obtain(STAGE, key, lambda _, key=key: records[key])  # type: ignore[misc]
+            scored += [{**row, "score_key": key, "score": entry.record} for row in rows]
+        return scored, bool(missing[name])
+
+    def blame(name: tuple[str, str], reason: str) -> LeftOut:
+        return LeftOut(STAGE, printable(known[name]["unit"]), name[1], name[0], None, reason)
+
+    task.run(sorted(keys), score_one, blame)
+
+
+def _score(
+    entry: Row, estimates: Mapping[str, Path], target: str, crop: Crop | None, lpips: Lpips | None
+) -> dict[str, Record]:
+    """All metrics of the estimates of one sample, and the PSNR of having done nothing."""
+    sample = cropped(read_sample(entry), crop)
+    reference, other = (getattr(sample, name).astype(np.float32) / np.float32(255) for name in (target, OTHER[target]))
+    if lpips is not None and min(reference.shape[:2]) < lpips.network.least:
+        lpips = None  # the network needs so many pixels; everything else can do with less
+    pictures = {key: files.load_npy(path) for key, path in estimates.items()}
+    unchanged = psnr(other, reference)
+    scores = score(pictures, reference, depth=sample.depth, lpips=lpips)
+    return {key: {**row, "psnr_unchanged": unchanged} for key, row in scores.items()}

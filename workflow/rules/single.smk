@@ -1,0 +1,61 @@
+# One capture by itself: `snakemake <id>`.
+
+
+rule show_one:
+    input:
+        one_estimates,
+    output:
+        "results/samples/{shard}/pictures.parquet",
+    log:
+        "results/logs/show_one/{shard}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        code=code_version("workflow.lib.views"),
+    script:
+        "../scripts/show_pictures.py"
+
+
+rule tabulate_one_blur:
+    input:
+        samples=["results/manifests/one/samples/{shard}.json"],
+        scores=["results/manifests/one/score_blur/{shard}.json"],
+    output:
+        "results/samples/{shard}/blur.parquet",
+    log:
+        "results/logs/tabulate_one_blur/{shard}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        code=code_version("workflow.lib.tables"),
+    script:
+        "../scripts/tabulate_blur.py"
+
+
+rule tabulate_one_restoration:
+    input:
+        samples=["results/manifests/one/samples/{shard}.json"],
+        scores=["results/manifests/one/score_restorations/{shard}.json"],
+    output:
+        "results/samples/{shard}/restoration.parquet",
+    log:
+        "results/logs/tabulate_one_restoration/{shard}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        code=code_version("workflow.lib.tables"),
+    script:
+        "../scripts/tabulate_restorations.py"
+
+
+# A capture may not hide a target of the workflow.
+TARGETS = {rule.name for rule in workflow.rules} | {"all"}
+
+for name, unit in one_names().items():
+    if name not in TARGETS:
+
+        rule:
+            name:
+                name
+            input:
+                one_results(unit),

@@ -1,0 +1,8 @@
+"""Choose the samples of a shard of the ablation."""
+
+from workflow.lib.job import job
+
+with job(snakemake.log[0], threads=snakemake.threads):
+    from workflow.lib.manifest import select
+
+    select(snakemake.output[0], snakemake.input, snakemake.params.units)
