@@ -1,5 +1,5 @@
 # Two commands to know: `make demo` and `make test`. Each sets up all it needs first.
-.PHONY: demo test test-slow lint format bench bench-pipeline lock setup clean help
+.PHONY: demo test test-slow lint format bench bench-pipeline lock setup setup-for-tests clean help
 
 BIN := .venv/bin
 
@@ -13,10 +13,13 @@ demo: setup  ## Run the pipeline on its embedded default: simulated captures to 
 	@$(BIN)/snakemake
 	@echo "Look at $(CURDIR)/results/report/index.html"
 
-test: setup  ## Run the tests
+setup-for-tests:
+	@bash .ci/setup --for-tests
+
+test: setup-for-tests  ## Run the tests
 	@$(BIN)/python -m pytest
 
-test-slow: setup  ## Run the slow tests too
+test-slow: setup-for-tests  ## Run the slow tests too
 	@$(BIN)/python -m pytest -m 'slow or not slow'
 
 lint: setup  ## ruff, mypy, snakefmt and Snakemake's own

@@ -53,6 +53,11 @@ class Trajectory:
         """t_m in metres, (M, 3)."""
         return self.poses[:, :3, 3]
 
+    @property
+    def centres(self) -> np.ndarray:
+        """The camera's centre at each pose in the axes of the reference camera, ``-R't``, (M, 3) in metres."""
+        return -np.einsum("mji,mj->mi", self.rotations, self.translations)
+
     @classmethod
     def from_motion(
         cls, translations: ArrayLike, rotation_vectors: ArrayLike | None = None, **options: Any

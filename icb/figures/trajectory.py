@@ -17,7 +17,7 @@ def plot_trajectory(trajectory: Trajectory, axes: Axes | None = None) -> Axes:
     """Path of the camera centre in the image plane, in millimetres, coloured by time."""
     if axes is None:
         axes = Figure(figsize=(4, 4), layout="constrained").add_subplot()
-    centres = -np.einsum("mji,mj->mi", trajectory.rotations, trajectory.translations) * 1e3
+    centres = trajectory.centres * 1e3
     axes.plot(centres[:, 0], centres[:, 1], color="0.6", linewidth=1, zorder=1)
     order = np.linspace(0, 1, len(trajectory)) if trajectory.times is None else trajectory.times
     sizes = 12 * np.clip(trajectory.weights * len(trajectory), 0.2, 5)

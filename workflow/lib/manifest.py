@@ -4,6 +4,7 @@ import json
 import os
 import traceback
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -47,8 +48,10 @@ class Task:
         items: Sequence[Item],
         work: Callable[[Item], tuple[list[Row], bool]],
         blame: Callable[[Item, str], "LeftOut"],
+        *,
+        threads: int = 1,
     ) -> None:
-        """Work through the items of a shard and write its manifest.
+        """Work through the items of a shard, so many at a time, and write its manifest, in their order.
 
         ``work`` returns entries and whether anything had to be made. An item that cannot be done is left out, with
         the reason that ``blame`` puts into words; with ``strict`` that is an error, once all others are done.
@@ -56,30 +59,40 @@ class Task:
         self.ticker.begin(len(items))
         entries: list[Row] = []
         left_out: list[LeftOut] = []
-        for item in items:
-            try:
-                rows, made = work(item)
-            except InputError as error:
-                if isinstance(error, OutputError):
-                    raise
-                left_out.append(blame(item, printable(str(error))))
-            except Exception as error:
-                if machine_at_fault(error):
-                    raise  # nothing is wrong with the item: the job is to be done again
-                traceback.print_exc()
-                left_out.append(blame(item, printable(f"unexpected {type(error).__name__}: {error}")))
-            else:
-                entries += rows
-                self.ticker.tick("made" if made else "kept")
-                continue
-            print(f"left out: {left_out[-1].unit}: {left_out[-1].reason}", flush=True)
-            self.ticker.tick("left out")
+        pool = ThreadPoolExecutor(threads)
+        try:
+            done = (map if threads == 1 else pool.map)(lambda item: _attempt(work, item), items)
+            for item, (rows, what) in zip(items, done, strict=True):
+                self.ticker.tick(what)
+                if isinstance(rows, str):
+                    left_out.append(blame(item, rows))
+                    print(f"left out: {left_out[-1].unit}: {rows}", flush=True)
+                else:
+                    entries += rows
+        finally:
+            pool.shutdown(cancel_futures=True)
         if self.strict and left_out:
             reasons = "\n".join(f"  {row.unit}: {row.reason}" for row in left_out)
             raise InputError(f"{len(left_out)} of {len(items)} left out, which `strict` forbids:\n{reasons}")
         if not is_current():
             raise OutputError(f"{self.output}: another run has taken over these results")
         _write(self.output, entries, left_out)
+
+
+def _attempt(work: Callable[[Item], tuple[list[Row], bool]], item: Item) -> tuple[list[Row] | str, str]:
+    """What came of an item and what to call that; the reason where it cannot be done."""
+    try:
+        rows, made = work(item)
+    except InputError as error:
+        if isinstance(error, OutputError):
+            raise
+        return printable(str(error)), "left out"
+    except Exception as error:
+        if machine_at_fault(error):
+            raise  # nothing is wrong with the item: the job is to be done again
+        traceback.print_exc()
+        return printable(f"unexpected {type(error).__name__}: {error}"), "left out"
+    return rows, "made" if made else "kept"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from types import TracebackType
 
 FOLDER = "results/.progress"
 PLAN = "plan.json"
-ORDER = ("simulate", "captures", "samples", "blur", "restore", "score", "costs")
+ORDER = ("simulate", "captures", "samples", "blur", "restore", "score", "costs", "pages")
 MARKS = {"made": "m", "kept": "k", "left out": "x"}
 
 

@@ -54,7 +54,12 @@ class Shards:
 
 def label(unit: Unit) -> str:
     """A name for a unit that is safe in paths and patterns, and still tells people which it is."""
-    return f"{re.sub(r'[^A-Za-z0-9_-]+', '_', unit.name)[:60]}.{hashlib.sha256(_bytes(unit)).hexdigest()[:8]}"
+    return safe_name(unit.name, _bytes(unit))
+
+
+def safe_name(name: str, key: bytes) -> str:
+    """As much of a name as is safe in paths, patterns and addresses, with a hash of what tells it from all others."""
+    return f"{re.sub(r'[^A-Za-z0-9_-]+', '_', name)[:60]}.{hashlib.sha256(key).hexdigest()[:8]}"
 
 
 def _number(unit: Unit) -> int:

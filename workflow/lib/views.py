@@ -30,7 +30,7 @@ def show_datasets(folder: str | os.PathLike[str], samples: Paths) -> None:
         entries = [*published.LAYOUTS[row["dataset"]].entries(row["id"]), provenance.entry(row["id"])]
         return {f"{row['dataset']}/{entry}": Path(row["folder"]) / entry for entry in entries}
 
-    _update(Path(folder), {name: row["key"] for name, row in wanted.items()}, lambda name: links(wanted[name]),
+    update_links(Path(folder), {name: row["key"] for name, row in wanted.items()}, lambda name: links(wanted[name]),
             symbolic=lambda name: wanted[name]["origin"] == PUBLISHED)  # fmt: skip
     write_index([row["row"] for row in rows], Path(folder) / "index.parquet")
 
@@ -44,12 +44,12 @@ def show_pictures(table: str | os.PathLike[str], manifests: Paths, store: Store)
         return {name: store.path(wanted[name]["stage"], wanted[name]["key"]) / PICTURE}
 
     folder = Path(table).parent
-    _update(folder, {name: row["key"] for name, row in wanted.items()}, links)
+    update_links(folder, {name: row["key"] for name, row in wanted.items()}, links)
     listed = [{"picture": name, **{key: row[key] for key in PICTURES_SCHEMA.names[:3]}} for name, row in wanted.items()]
     write_table(listed, PICTURES_SCHEMA, table, ("dataset", "id", "model"))
 
 
-def _update(
+def update_links(
     folder: Path,
     wanted: Mapping[str, str],
     links: Callable[[str], Mapping[str, Path]],
@@ -107,12 +107,13 @@ def _link(place: Path, target: Path, symbolic: bool) -> None:
     if symbolic:
         place.symlink_to(target.absolute())
     elif target.is_dir():
-        shutil.copytree(target, place, copy_function=_hard_link)
+        shutil.copytree(target, place, copy_function=hard_link)
     else:
-        _hard_link(str(target), str(place))
+        hard_link(str(target), str(place))
 
 
-def _hard_link(source: str, place: str) -> None:
+def hard_link(source: str, place: str) -> None:
+    """The same file at another place, or a copy where that cannot be."""
     try:
         os.link(source, place)
     except OSError:  # a file system without, or another one

@@ -1,4 +1,14 @@
-# What a run came to, for people.
+# What a run came to, for people: a site made from tables and stored pictures alone.
+from workflow.lib.site import templates
+
+PAGES = f"{ALL}/pages/all.json"
+# What models and methods made of the samples: the metrics, and tables of the pictures.
+MADE = {
+    "blur": "results/metrics/blur.parquet",
+    "restoration": "results/metrics/restoration.parquet",
+    "blurred": "results/blur/pictures.parquet",
+    "restored": "results/restoration/pictures.parquet",
+}
 
 
 rule report:
@@ -7,13 +17,40 @@ rule report:
         "results/report/index.html",
 
 
+rule page_samples:
+    input:
+        index="results/datasets/index.parquet",
+        **MADE,
+    output:
+        PAGES,
+    log:
+        "results/logs/page_samples.log",
+    conda:
+        "../../environment.yml"
+    threads: 4
+    resources:
+        mem_mb=memory(4000),
+        runtime=minutes(1),
+    params:
+        stage="pages",
+        code=code_version("workflow.lib.stages.pages"),
+        strict=STRICT,
+    script:
+        "../scripts/page_samples.py"
+
+
 rule write_report:
     input:
+        pages=PAGES,
         captures="results/captures.parquet",
-        blur="results/metrics/blur.parquet",
-        restoration="results/metrics/restoration.parquet",
+        index="results/datasets/index.parquet",
+        **MADE,
+        history="results/metrics/history.parquet",
         left_out="results/metrics/left_out.parquet",
+        costs="results/metrics/costs.parquet",
         lpips="results/lpips.json",
+        figures=rules.draw_figures.output,
+        paper=PAPER,
     output:
         "results/report/index.html",
     log:
@@ -21,7 +58,11 @@ rule write_report:
     conda:
         "../../environment.yml"
     params:
-        code=code_version("workflow.lib.report"),
+        code=code_version("workflow.lib.site.write"),
+        files=templates.version(),
+        # Shown if it was made; not made for the report's sake.
+        ablation="results/metrics/ablation.parquet",
+        ablated=configuration.state_of("results/metrics/ablation.parquet"),
     script:
         "../scripts/write_report.py"
 
@@ -30,6 +71,7 @@ rule prune:
     input:
         all_manifests,
         COSTS,
+        PAGES,
     log:
         "results/logs/prune.log",
     conda:

@@ -3,6 +3,18 @@
 from workflow.lib.job import job
 
 with job(snakemake.log[0], threads=snakemake.threads):
-    from workflow.lib.report import write_report
+    from pathlib import Path
 
-    write_report(snakemake.output[0], **dict(snakemake.input.items()))
+    from workflow.lib.site.write import Sources, write_report
+    from workflow.lib.store import STORE, Store
+
+    given = snakemake.input
+    sources = Sources(
+        **{name: given[name] for name in ("pages", "captures", "index", "history", "left_out", "costs", "lpips")},
+        metrics={"blur": given.blur, "restoration": given.restoration},
+        pictures={"blur": given.blurred, "restoration": given.restored},
+        figures=given.get("figures", []),
+        ablation=snakemake.params.ablation if snakemake.params.ablated else None,
+        paper=Path(given.paper[0]).parent,
+    )
+    write_report(Path(snakemake.output[0]).parent, sources, Store(STORE))

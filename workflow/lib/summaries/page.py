@@ -1,9 +1,15 @@
 """Summaries as HTML: a page each, and nothing in it that a name could break out of."""
 
+from collections.abc import Callable
 from html import escape
 
-from workflow.lib.summaries.cells import cells, headings, is_text
+import pandas as pd
+
+from workflow.lib.summaries.cells import NOTHING, cells, headings, is_text
 from workflow.lib.summaries.summary import Column, Summary
+
+Link = Callable[[pd.Series, Column], str | None]
+"""From a row and a column to the address of what the number comes from."""
 
 STYLE = """\
 :root { color-scheme: light dark; }
@@ -27,8 +33,8 @@ def html_page(summary: Summary) -> str:
     return "\n".join([*head, f"<style>\n{STYLE}</style>", html_table(summary), "</html>\n"])
 
 
-def html_table(summary: Summary) -> str:
-    """The table with the best in bold, and the notes below."""
+def html_table(summary: Summary, link: Link | None = None) -> str:
+    """The table with the best in bold, and the notes below; ``link`` says where a number comes from."""
     columns = summary.shown
     spans = headings(columns)
     lines = ["<figure>\n<table>", f"<caption>{escape(summary.title)}</caption>", "<thead>"]
@@ -36,26 +42,35 @@ def html_table(summary: Summary) -> str:
         above = "".join(f'<th class="group" colspan="{width}">{escape(group)}</th>' for group, width in spans)
         lines.append(f"<tr>{above}</tr>")
     lines.append(f"<tr>{''.join(f'<th{_kind(column)}>{escape(column.heading)}</th>' for column in columns)}</tr>")
-    lines += ["</thead>", *_bodies(summary), "</table>"]
+    lines += ["</thead>", *_bodies(summary, link), "</table>"]
     notes = "".join(f"<p>{escape(note)}</p>" for note in summary.notes)
     return "\n".join([*lines, f"<figcaption>{notes}</figcaption>", "</figure>"])
 
 
-def _bodies(summary: Summary) -> list[str]:
+def _bodies(summary: Summary, link: Link | None) -> list[str]:
     columns = summary.shown
     best = summary.best()
     lines = []
     for _, rows in summary.contests():
         marks = best.loc[rows.index, [column.name for column in columns]].to_numpy()
         lines.append("<tbody>")
-        for row, bold in zip(cells(rows, columns), marks, strict=True):
+        for index, texts, bold in zip(rows.index, cells(rows, columns), marks, strict=True):
+            row = summary.rows.loc[index]
             parts = (
-                f"<td{_kind(column)}>{f'<strong>{escape(text)}</strong>' if mark else escape(text)}</td>"
-                for text, mark, column in zip(row, bold, columns, strict=True)
+                _cell(text, row[column.name], column, bool(mark), link(row, column) if link else None)
+                for text, mark, column in zip(texts, bold, columns, strict=True)
             )
             lines.append(f"<tr>{''.join(parts)}</tr>")
         lines.append("</tbody>")
     return lines
+
+
+def _cell(text: str, value: object, column: Column, bold: bool, link: str | None) -> str:
+    """A cell; a number that leads somewhere also has its unrounded value, to be sorted by."""
+    shown = f"<strong>{escape(text)}</strong>" if bold else escape(text)
+    if link is None or is_text(column) or text == NOTHING:
+        return f"<td{_kind(column)}>{shown}</td>"
+    return f'<td data-value="{escape(str(value))}"><a href="{escape(link)}">{shown}</a></td>'
 
 
 def _kind(column: Column) -> str:

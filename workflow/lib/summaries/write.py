@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -14,12 +15,18 @@ from workflow.lib.summaries.captured import captured
 from workflow.lib.summaries.costs import costs
 from workflow.lib.summaries.render import write_summary
 from workflow.lib.summaries.restoration import restorations
+from workflow.lib.summaries.summary import Summary
 
 PathLike = str | os.PathLike[str]
 
 
-def write_tables(
-    folder: PathLike,
+def write_tables(folder: PathLike, **sources: Any) -> None:
+    """Write Tables 1 to 5 into ``folder``, from the ``sources`` of :func:`tables_of`."""
+    for summary in tables_of(**sources):
+        write_summary(summary, Path(folder))
+
+
+def tables_of(
     *,
     index: PathLike,
     blur: PathLike,
@@ -27,27 +34,29 @@ def write_tables(
     cost: PathLike,
     lpips: PathLike,
     paper: PathLike = paper_numbers.FOLDER,
-) -> None:
-    """Write Tables 1 to 5 into ``folder``; ``paper`` is the folder of the paper's numbers."""
+) -> list[Summary]:
+    """Tables 1 to 5; ``paper`` is the folder of the paper's numbers."""
     samples = pd.read_parquet(index)
     blurred, restored, measured = (pd.read_parquet(path) for path in (blur, restoration, cost))
     numbers = {name: paper_numbers.read(name, paper) for name in TABLES}
     reason = files.load_json(lpips).get("reason")
-    for summary in (
+    return [
         captured(samples, numbers["table1"], int(numbers["table3"]["samples"].iloc[0])),
         blur_in_virtual(blurred, samples, numbers["table2"], numbers["table1"], reason),
         blur_in_real(blurred, samples, numbers["table3"], reason),
         costs(measured, samples, numbers["table4"]),
         restorations(restored, samples, numbers["table5"], reason),
-    ):
-        write_summary(summary, Path(folder))
+    ]
 
 
-def write_ablation(
-    folder: PathLike, *, index: PathLike, blur: PathLike, lpips: PathLike, paper: PathLike = paper_numbers.FOLDER
-) -> None:
-    """Write the table of the ablation; ``blur`` has the scores of all variants."""
+def write_ablation(folder: PathLike, **sources: Any) -> None:
+    """Write the table of the ablation, from the ``sources`` of :func:`ablation_of`."""
+    write_summary(ablation_of(**sources), Path(folder))
+
+
+def ablation_of(*, index: PathLike, blur: PathLike, lpips: PathLike, paper: PathLike = paper_numbers.FOLDER) -> Summary:
+    """The table of the ablation; ``blur`` has the scores of all variants."""
     rows, samples = pd.read_parquet(blur), pd.read_parquet(index)
     slips = [str(slip) for slip in paper_numbers.misprints(ABLATION, paper)]
     reason = files.load_json(lpips).get("reason")
-    write_summary(ablation(rows, samples, paper_numbers.read(ABLATION, paper), slips, reason), Path(folder))
+    return ablation(rows, samples, paper_numbers.read(ABLATION, paper), slips, reason)

@@ -1,0 +1,122 @@
+// Cards of results, filtered and sorted; the address says how, so that it can be kept and passed on.
+"use strict";
+
+const { filters: FILTERS, metrics: METRICS, labels: LABELS, samples: SAMPLES, results: RESULTS } = window.GALLERY;
+const form = document.getElementById("filters");
+const cards = document.getElementById("cards");
+const end = document.getElementById("more");
+const AT_ONCE = 60;
+const AHEAD = 800;
+let chosen = [];
+let shown = 0;
+
+const results = RESULTS.map(([number, slug, ...values]) => {
+  const [folder, id, simulated, height, width, ...kinds] = SAMPLES[number];
+  const metrics = Object.fromEntries(METRICS.map((metric, place) => [metric.name, values[place] === null ? null : Number(values[place])]));
+  return { folder, id, simulated, height, width, slug, metrics, ...Object.fromEntries(FILTERS.map((name, place) => [name, kinds[place]])) };
+});
+
+function fill(select, options) {
+  select.replaceChildren(...options.map(([value, label]) => new Option(label, value)));
+}
+
+// "=" before a value, so that there is one for what has none.
+function values(name) {
+  const found = [...new Set(SAMPLES.map((sample) => sample[5 + FILTERS.indexOf(name)]))];
+  return found.sort().map((value) => [`=${value ?? ""}`, value ?? "unknown"]);
+}
+
+fill(form.result, [["", "all"], ...Object.entries(LABELS)]);
+for (const name of FILTERS) fill(form[name], [["", "all"], ...values(name)]);
+fill(form.sort, [...METRICS.map((metric) => [metric.name, metric.label]), ["id", "Name"]]);
+
+function read() {
+  const asked = new URLSearchParams(location.hash.slice(1));
+  for (const field of form.elements) if (field.name) field.value = field.options ? field.options[0].value : "";
+  if (!asked.has("result") && Object.keys(LABELS).length) form.result.value = Object.keys(LABELS)[0];
+  for (const [name, value] of asked) {
+    const field = form.elements[name];
+    if (field instanceof HTMLInputElement) field.value = value;
+    else if (field && [...field.options].some((option) => option.value === value)) field.value = value;
+  }
+}
+
+function write() {
+  const asked = [...new FormData(form)].filter(([name, value]) => value || name === "result");
+  history.replaceState(null, "", `#${new URLSearchParams(asked)}`);
+}
+
+function number(value, metric) {
+  if (value === null) return "–";
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+  const scaled = value / 10 ** metric.power;
+  const text = metric.significant ? scaled.toPrecision(metric.significant) : scaled.toFixed(metric.digits);
+  return (metric.signed && value > 0 ? "+" : "") + text.replace("-", "−");
+}
+
+function made(kind, content, properties = {}) {
+  const element = Object.assign(document.createElement(kind), properties);
+  element.append(...[content].flat());
+  return element;
+}
+
+function card(result) {
+  const metric = METRICS.find((one) => one.name === form.sort.value) ?? METRICS[0];
+  const folder = `samples/${result.folder}`;
+  const picture = { result: `thumb-${result.slug}`, error: `thumb-error-${result.slug}`, blurry: "thumb-blurry" }[form.picture.value];
+  const image = made("img", [], {
+    loading: "lazy", decoding: "async", width: result.width, height: result.height, src: `${folder}/${picture}.webp`,
+    alt: `${form.picture.selectedOptions[0].textContent}: ${LABELS[result.slug]} of ${result.id}`,
+  });
+  const kinds = [LABELS[result.slug], ...FILTERS.map((name) => result[name]), result.simulated ? "simulated" : null];
+  const value = made("a", number(result.metrics[metric.name], metric), { href: `${folder}/index.html#row-${result.slug}`, className: "value" });
+  return made("li", [
+    made("a", [image, made("span", result.id)], { href: `${folder}/index.html` }),
+    made("small", kinds.filter(Boolean).join(" · ")),
+    made("span", [value, " ", made("small", metric.label)]),
+  ]);
+}
+
+// As many cards as fill the screen and some more.
+function more() {
+  while (shown < chosen.length && end.getBoundingClientRect().top < innerHeight + AHEAD) {
+    const next = chosen.slice(shown, shown + AT_ONCE);
+    cards.append(...next.map(card));
+    shown += next.length;
+  }
+}
+
+function update() {
+  const wanted = form.elements.name.value.toLowerCase();
+  chosen = results.filter((result) =>
+    (!form.result.value || result.slug === form.result.value) &&
+    FILTERS.every((name) => !form[name].value || `=${result[name] ?? ""}` === form[name].value) &&
+    result.id.toLowerCase().includes(wanted));
+  const by = form.sort.value;
+  const sign = form.order.value === "up" ? 1 : -1;
+  const key = by === "id" ? (result) => result.id : (result) => result.metrics[by];
+  chosen.sort((a, b) => {
+    const [x, y] = [key(a), key(b)];
+    if (x === null || y === null) return (x === null) - (y === null);
+    return x < y ? -sign : x > y ? sign : 0;
+  });
+  cards.replaceChildren();
+  shown = 0;
+  more();
+  const samples = new Set(chosen.map((result) => result.folder));
+  document.getElementById("count").textContent = `${chosen.length} result${chosen.length === 1 ? "" : "s"} of ${samples.size} sample${samples.size === 1 ? "" : "s"}`;
+  try {
+    sessionStorage.setItem("gallery-order", JSON.stringify([...samples]));
+    sessionStorage.setItem("gallery-address", location.hash);
+  } catch {
+    // No storage for pages from this place: the pages of samples go through all of them.
+  }
+}
+
+form.addEventListener("input", () => { write(); update(); });
+document.getElementById("clear").addEventListener("click", () => { location.hash = "result="; });
+form.addEventListener("submit", (event) => event.preventDefault());
+addEventListener("hashchange", () => { read(); update(); });
+new IntersectionObserver(more, { rootMargin: `${AHEAD}px` }).observe(end);
+read();
+update();

@@ -1,0 +1,59 @@
+// Tables that sort by any column: once up, twice down, a third time back in order. Opens the row that a number leads to.
+"use strict";
+
+function valueOf(row, column) {
+  const cell = row.cells[column];
+  const text = cell.dataset.value ?? cell.textContent.trim().replace("−", "-").replace("∞", "Infinity");
+  if (text === "" || text === "–" || text === "null") return null;
+  const number = Number(text);
+  return Number.isNaN(number) ? text.toLowerCase() : number;
+}
+
+function compareValues(a, b) {
+  if (typeof a === typeof b) return a < b ? -1 : a > b ? 1 : 0;
+  return typeof a === "number" ? -1 : 1;
+}
+
+function makeSortable(table) {
+  const heads = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
+  const bodies = [...table.tBodies];
+  const original = bodies.map((body) => [...body.rows]);
+
+  function sortBy(column, order) {
+    heads.forEach((head) => head.removeAttribute("aria-sort"));
+    bodies.forEach((body, place) => body.append(...original[place]));
+    if (!order) return;
+    heads[column].setAttribute("aria-sort", order);
+    const sign = order === "ascending" ? 1 : -1;
+    const rows = original.flat().map((row) => [valueOf(row, column), row]);
+    const known = rows.filter(([value]) => value !== null).sort(([a], [b]) => sign * compareValues(a, b));
+    const missing = rows.filter(([value]) => value === null);
+    bodies[0].append(...[...known, ...missing].map(([, row]) => row));
+  }
+
+  heads.forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const next = { ascending: "descending", descending: null };
+      const now = head.getAttribute("aria-sort");
+      sortBy(column, now ? next[now] : "ascending");
+    });
+  });
+}
+
+function openTarget() {
+  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (target instanceof HTMLDetailsElement) {
+    target.open = true;
+    target.scrollIntoView();
+  }
+}
+
+document.querySelectorAll("table.sortable, .summary table").forEach((table) => {
+  if (table.tHead && table.tBodies.length) makeSortable(table);
+});
+addEventListener("hashchange", openTarget);
+openTarget();

@@ -1,0 +1,53 @@
+"""Everything the gallery filters and sorts, as a script: pages from a file system may not fetch anything else."""
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from workflow.lib.site.numbers import METRICS, label_of, value_of
+from workflow.lib.site.subjects import Subject
+
+FILTERS = ("dataset", "scene", "case", "motion")
+
+
+def gallery_script(subjects: Sequence[Subject]) -> str:
+    """``window.GALLERY``: samples, their results, and what the columns of these are called.
+
+    A sample is [slug, id, simulated, height, width, *filters]; a result is [number of the sample, slug, *metrics].
+    """
+    content = {
+        "filters": FILTERS,
+        "metrics": [
+            {"name": column.name, "label": label_of(column), "better": column.better, "power": column.power}
+            | {"digits": column.digits, "significant": column.significant, "signed": column.signed}
+            for column in METRICS
+        ],
+        "labels": {result.slug: result.label for subject in subjects for result in subject.results},
+        "samples": [_sample(subject) for subject in subjects],
+        "results": [
+            [number, result.slug, *(_number(value_of(result.row, column)) for column in METRICS)]
+            for number, subject in enumerate(subjects)
+            for result in subject.results
+        ],
+    }
+    return f"window.GALLERY = {json_in_script(content)};\n"
+
+
+def json_in_script(content: Any) -> str:
+    """JSON that no text in it can end the script of, or be taken for markup in."""
+    text = json.dumps(content, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _sample(subject: Subject) -> list[Any]:
+    row = subject.row
+    size = [bool(row["simulated"]), row["height"], row["width"]]
+    return [subject.slug, subject.id, *size, *(row[name] for name in FILTERS)]
+
+
+def _number(value: float | None) -> float | str | None:
+    """Short, and as text where JSON has no such number."""
+    if value is None or math.isnan(value):
+        return None
+    return float(f"{value:.6g}") if math.isfinite(value) else str(value)

@@ -1,0 +1,51 @@
+"""Numbers of results as people read them."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from workflow.lib.summaries.cells import cell
+from workflow.lib.summaries.metrics import METRICS as QUALITY
+from workflow.lib.summaries.metrics import UNCHANGED
+from workflow.lib.summaries.summary import Column
+
+GAIN = Column("gain", "Gain over doing nothing [dB]", digits=2, better="higher", signed=True)
+SECONDS = Column("seconds", "Time [s]", significant=3, better="lower")
+MEMORY = Column("peak_memory", "Memory [MB]", significant=3, better="lower", power=6)
+
+METRICS: tuple[Column, ...] = (QUALITY[0], GAIN, *QUALITY[1:], UNCHANGED, SECONDS, MEMORY)
+"""Every metric that results can be sorted by."""
+
+
+def value_of(row: Mapping[str, Any], column: Column) -> float | None:
+    """A metric of a row; None where there is none."""
+    if column is GAIN:
+        return float(row["psnr"]) - float(row["psnr_unchanged"])
+    value = row[column.name]
+    return None if value is None else float(value)
+
+
+def cell_of(row: Mapping[str, Any], column: Column) -> str:
+    """The same as text."""
+    return cell(value_of(row, column), column)
+
+
+def label_of(column: Column) -> str:
+    """The heading, with the unit of what is shown in millions."""
+    return column.label if column is MEMORY else column.heading
+
+
+def plain(value: object) -> str:
+    """A value of a table, unrounded."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "null"
+    return str(value)
+
+
+def size_of(count: float) -> str:
+    """Bytes for people."""
+    for unit in ("bytes", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.3g} {unit}"
+        count /= 1000
+    return f"{count:.3g} GB"

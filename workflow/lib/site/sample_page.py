@@ -1,0 +1,154 @@
+"""The page of one sample: pictures to compare, maps beside them, and every number with its origin."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from datasets.sample import Sample
+from icb import ImageCompositingBlur, Trajectory
+from icb.figures.comparison import LEAST, error_map, largest_difference
+from icb.pictures import read_image
+from workflow.lib.site import pictures
+from workflow.lib.site.numbers import METRICS, cell_of, plain
+from workflow.lib.site.subjects import TABLES, TARGETS, Result, Subject
+from workflow.lib.site.templates import render
+
+PAGE = "index.html"
+TEMPLATES = ("base.html", "sample.html")
+
+
+@dataclass(frozen=True)
+class Map:
+    """A picture beside those that are compared."""
+
+    file: str
+    label: str
+    about: str  #: what its colours mean
+    box: tuple[int, int, int, int] | None = None
+
+
+def make_page(subject: Subject, sample: Sample, folder: Path) -> None:
+    """Write the page into a folder, in which the pictures themselves will lie as ``<slug>.png``."""
+    focus = None
+    maps: list[Map] = []
+    for kind in TABLES:
+        made, window = _errors(subject.of_kind(kind), sample, folder)
+        maps += made
+        focus = focus or window
+    maps += [_depth(sample, folder), *_layers(subject, sample, folder)]
+    pictures.write_webp(folder / "thumb-blurry.webp", pictures.thumbnail(sample.blurry))
+    page = render(
+        "sample.html",
+        root="../../",
+        title=subject.id,
+        subject=subject,
+        row=subject.row,
+        size=sample.sharp.shape[:2],
+        shown=_shown(subject),
+        maps=maps,
+        focus=focus,
+        path=_path(sample.trajectory),
+        metrics=METRICS,
+        cell=cell_of,
+        sources=[_source(subject, result) for result in subject.results],
+    )
+    (folder / PAGE).write_text(page, encoding="utf-8")
+
+
+def _shown(subject: Subject) -> list[dict[str, Any]]:
+    """The pictures that can be compared, in the order of their keys."""
+    originals = [
+        {"slug": "sharp", "label": "Sharp", "alt": "the sharp reference", "box": None},
+        {"slug": "blurry", "label": "Blurry", "alt": "the captured blur", "box": None},
+    ]
+    made = [
+        {"slug": result.slug, "label": result.label, "alt": f"{result.label} estimate", "box": result.box}
+        for result in subject.results
+    ]
+    return originals + made
+
+
+def _errors(results: Sequence[Result], sample: Sample, folder: Path) -> tuple[list[Map], list[float] | None]:
+    """Error maps of all results of a kind, on one scale, their thumbnails, and where they differ most."""
+    errors: dict[str, np.ndarray] = {}
+    for result in results:
+        top, left, height, width = result.box or (0, 0, *sample.sharp.shape[:2])
+        target = getattr(sample, TARGETS[result.kind])[top : top + height, left : left + width]
+        picture = read_image(result.picture)
+        errors[result.slug] = error_map(picture, target.astype(np.float32) / np.float32(255))
+        small = pictures.thumbnail((picture * 255 + 0.5).astype(np.uint8))
+        pictures.write_webp(folder / f"thumb-{result.slug}.webp", small)
+    if not errors:
+        return [], None
+    scale = max(float(np.quantile(np.concatenate([error.ravel() for error in errors.values()]), 0.995)), LEAST)
+    maps = []
+    for result in results:
+        shown = pictures.error_picture(errors[result.slug], scale)
+        pictures.write_webp(folder / f"error-{result.slug}.webp", shown)
+        pictures.write_webp(folder / f"thumb-error-{result.slug}.webp", pictures.thumbnail(shown))
+        about = f"absolute difference to the {TARGETS[result.kind]} picture: black is none, white {scale:.3g} or more"
+        maps.append(Map(f"error-{result.slug}.webp", f"Error of {result.label}", about, result.box))
+    rows, columns = largest_difference(list(errors.values()))
+    top, left, *_ = results[0].box or (0, 0)
+    height, width = sample.sharp.shape[:2]
+    # Centre and size, as shares of the picture.
+    size = max((rows.stop - rows.start) / height, (columns.stop - columns.start) / width)
+    middle = (left + (columns.start + columns.stop) / 2) / width, (top + (rows.start + rows.stop) / 2) / height
+    return maps, [*middle, size]
+
+
+def _depth(sample: Sample, folder: Path) -> Map:
+    pictures.write_webp(folder / "depth.webp", pictures.depth_picture(sample.depth))
+    finite = sample.depth[np.isfinite(sample.depth)]
+    span = f"{finite.min():.3g} m (yellow) to {finite.max():.3g} m (blue)" if finite.size else "infinitely far"
+    return Map("depth.webp", "Depth", f"{span}, on a logarithmic scale")
+
+
+def _layers(subject: Subject, sample: Sample, folder: Path) -> list[Map]:
+    """The layers of the first ICB among the models, if there is one."""
+    result = next((result for result in subject.of_kind("blur") if result.row["kind"] == "icb"), None)
+    if result is None:
+        return []
+    blur = ImageCompositingBlur(sample.depth, sample.trajectory, sample.camera, n=result.row["n"])
+    count = len(blur.layers)
+    pictures.write_webp(folder / "layers.webp", pictures.layer_picture(blur.layer_map(), count), exact=True)
+    about = f"{count} layer{'s' * (count > 1)} that blur alike, from far (dark) to near (light)"
+    return [Map("layers.webp", f"Layers of {result.model}", about)]
+
+
+def _path(trajectory: Trajectory) -> dict[str, Any]:
+    """The camera's path in the image plane, in millimetres, in a square around it."""
+    centres = trajectory.centres[:, :2] * 1e3
+    middle = (centres.max(axis=0) + centres.min(axis=0)) / 2
+    half = max(float(np.ptp(centres, axis=0).max()) * 0.55, 1e-3)
+    places = (centres - middle) / half * 50 + 50
+    points = [(round(float(x), 2), round(float(y), 2)) for x, y in places]
+    extent = np.ptp(centres, axis=0)
+    return {"points": points, "extent": [f"{value:.3g}" for value in extent], "side": f"{2 * half:.3g}"}
+
+
+def _source(subject: Subject, result: Result) -> dict[str, Any]:
+    """The whole row that the numbers come from, and how to read it."""
+    names = {"dataset": subject.dataset, "id": subject.id, "model": result.model}
+    where = " and ".join(f"{name} == {value!r}" for name, value in names.items())
+    table = TABLES[result.kind]
+    return {
+        "slug": result.slug,
+        "label": result.label,
+        "table": table,
+        "code": f"pandas.read_parquet({table!r}).query({where!r})",
+        "fields": [(name, plain(value)) for name, value in result.row.items()],
+    }
+
+
+def originals(subject: Subject, datasets: Path) -> dict[str, Path]:
+    """The full-size pictures of a sample's page, by their names there."""
+    folder = datasets / subject.dataset
+    found = {f"{name}.png": folder / place / f"{subject.id}.png" for name, place in _PLACES.items()}
+    return found | {f"{result.slug}.png": result.picture for result in subject.results}
+
+
+_PLACES = {"sharp": "sharp_ref", "blurry": "blurry"}

@@ -1,0 +1,45 @@
+"""Make the report's page of every sample."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from datasets import published
+from workflow.lib.manifest import LeftOut, Row, Task
+from workflow.lib.site.sample_page import TEMPLATES, make_page
+from workflow.lib.site.subjects import Kind, PathLike, Subject, read_subjects
+from workflow.lib.site.templates import version
+from workflow.lib.store import Record
+from workflow.lib.units import digest, printable
+
+STAGE = "pages"
+
+
+def page_samples(
+    task: Task,
+    *,
+    index: PathLike,
+    metrics: Mapping[Kind, PathLike],
+    pictures: Mapping[Kind, PathLike],
+    threads: int,
+) -> None:
+    """Write the manifest of the pages of all samples, from a run's tables and the pictures beside them."""
+    subjects = read_subjects(index, metrics, pictures)
+    templates, datasets = version(TEMPLATES), Path(index).parent
+
+    def make_one(subject: Subject) -> tuple[list[Row], bool]:
+        # Rows hold hashes of the pictures they are about.
+        rows = [subject.row, *({"of": result.kind, **result.row} for result in subject.results)]
+        key = digest({"stage": STAGE, "code": task.code, "templates": templates, "rows": rows})
+        entry = task.store.obtain(STAGE, key, lambda folder: _make(subject, datasets, folder))
+        row = {"unit": subject.row["source"], "dataset": subject.dataset, "id": subject.id, "key": key}
+        return [{**row, "slug": subject.slug}], entry.made
+
+    def blame(subject: Subject, reason: str) -> LeftOut:
+        return LeftOut(STAGE, printable(str(subject.row["source"])), subject.id, subject.dataset, None, reason)
+
+    task.run(subjects, make_one, blame, threads=threads)
+
+
+def _make(subject: Subject, datasets: Path, folder: Path) -> Record:
+    make_page(subject, published.read_from(datasets / subject.dataset, subject.dataset, subject.id), folder)
+    return {}
