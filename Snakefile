@@ -9,6 +9,9 @@ min_version("9.27")
 configfile: Path(workflow.basedir) / "config" / "config.yaml"
 
 
+report: "workflow/report/workflow.rst"
+
+
 include: "workflow/rules/common.smk"
 include: "workflow/rules/resources.smk"
 include: "workflow/rules/captures.smk"

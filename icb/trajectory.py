@@ -56,7 +56,7 @@ class Trajectory:
     @property
     def centres(self) -> np.ndarray:
         """The camera's centre at each pose in the axes of the reference camera, ``-R't``, (M, 3) in metres."""
-        return -np.einsum("mji,mj->mi", self.rotations, self.translations)
+        return np.asarray(-np.einsum("mji,mj->mi", self.rotations, self.translations))
 
     @classmethod
     def from_motion(

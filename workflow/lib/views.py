@@ -107,15 +107,15 @@ def _link(place: Path, target: Path, symbolic: bool) -> None:
     if symbolic:
         place.symlink_to(target.absolute())
     elif target.is_dir():
-        shutil.copytree(target, place, copy_function=hard_link)
+        shutil.copytree(target, place, copy_function=_hard_link)
     else:
-        hard_link(str(target), str(place))
+        _hard_link(str(target), str(place))
 
 
-def hard_link(source: str, place: str) -> None:
+def _hard_link(source: str, place: str) -> None:
     """The same file at another place, or a copy where that cannot be."""
     try:
-        os.link(source, place)
+        os.link(os.path.realpath(source), place)  # not the link to it that there may be
     except OSError:  # a file system without, or another one
         shutil.copyfile(source, place)
 

@@ -45,7 +45,7 @@ rule write_ablation:
         lpips="results/lpips.json",
         paper=PAPER,
     output:
-        expand("results/tables/ablation.{format}", format=summaries.FORMATS),
+        table_files([summaries.ABLATION]),
     log:
         "results/logs/write_ablation.log",
     conda:

@@ -46,6 +46,18 @@ FIGURES = [
 ]
 
 
+def in_report(path, category):
+    """A result that `snakemake --report` shows, with the caption of its name."""
+    caption = Path(workflow.basedir) / "workflow" / "report" / f"{Path(path).stem}.rst"
+    return report(path, caption=str(caption), category=category, labels={"name": Path(path).stem})
+
+
+def table_files(names):
+    """A table in every format; the one that can be looked at is shown in reports."""
+    paths = expand("results/tables/{table}.{format}", table=names, format=summaries.FORMATS)
+    return [in_report(path, "Tables") if path.endswith(".html") else path for path in paths]
+
+
 wildcard_constraints:
     # Everything in shards, or one capture by itself.
     scope="all|one",

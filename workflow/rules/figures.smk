@@ -16,7 +16,8 @@ rule draw_figures:
         blurred=blur_manifests,
         restored=restoration_manifests,
     output:
-        expand("results/figures/{figure}.{format}", figure=FIGURES, format=["png", "pdf"]),
+        [in_report(f"results/figures/{figure}.png", "Figures") for figure in FIGURES],
+        expand("results/figures/{figure}.pdf", figure=FIGURES),
     log:
         "results/logs/draw_figures.log",
     conda:

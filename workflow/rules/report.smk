@@ -19,8 +19,8 @@ rule report:
 
 rule page_samples:
     input:
-        index="results/datasets/index.parquet",
         **MADE,
+        index="results/datasets/index.parquet",
     output:
         PAGES,
     log:
@@ -41,10 +41,10 @@ rule page_samples:
 
 rule write_report:
     input:
+        **MADE,
         pages=PAGES,
         captures="results/captures.parquet",
         index="results/datasets/index.parquet",
-        **MADE,
         history="results/metrics/history.parquet",
         left_out="results/metrics/left_out.parquet",
         costs="results/metrics/costs.parquet",

@@ -136,7 +136,7 @@ rule write_tables:
         lpips="results/lpips.json",
         paper=PAPER,
     output:
-        expand("results/tables/{table}.{format}", table=summaries.TABLES, format=summaries.FORMATS),
+        table_files(summaries.TABLES),
     log:
         "results/logs/write_tables.log",
     conda:

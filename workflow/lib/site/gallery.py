@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from workflow.lib.site.numbers import METRICS, label_of, value_of
+from workflow.lib.site.numbers import METRICS, value_of
 from workflow.lib.site.subjects import Subject
 
 FILTERS = ("dataset", "scene", "case", "motion")
@@ -19,8 +19,8 @@ def gallery_script(subjects: Sequence[Subject]) -> str:
     content = {
         "filters": FILTERS,
         "metrics": [
-            {"name": column.name, "label": label_of(column), "better": column.better, "power": column.power}
-            | {"digits": column.digits, "significant": column.significant, "signed": column.signed}
+            {"name": column.name, "label": column.heading, "better": column.better, "power": column.power}
+            | {"digits": column.digits, "signed": column.signed}
             for column in METRICS
         ],
         "labels": {result.slug: result.label for subject in subjects for result in subject.results},

@@ -10,8 +10,8 @@ from workflow.lib.summaries.metrics import UNCHANGED
 from workflow.lib.summaries.summary import Column
 
 GAIN = Column("gain", "Gain over doing nothing [dB]", digits=2, better="higher", signed=True)
-SECONDS = Column("seconds", "Time [s]", significant=3, better="lower")
-MEMORY = Column("peak_memory", "Memory [MB]", significant=3, better="lower", power=6)
+SECONDS = Column("seconds", "Time [s]", digits=3, better="lower")
+MEMORY = Column("peak_memory", "Memory [MB]", digits=1, better="lower")
 
 METRICS: tuple[Column, ...] = (QUALITY[0], GAIN, *QUALITY[1:], UNCHANGED, SECONDS, MEMORY)
 """Every metric that results can be sorted by."""
@@ -22,17 +22,12 @@ def value_of(row: Mapping[str, Any], column: Column) -> float | None:
     if column is GAIN:
         return float(row["psnr"]) - float(row["psnr_unchanged"])
     value = row[column.name]
-    return None if value is None else float(value)
+    return None if value is None else float(value) / (1e6 if column is MEMORY else 1)
 
 
 def cell_of(row: Mapping[str, Any], column: Column) -> str:
     """The same as text."""
     return cell(value_of(row, column), column)
-
-
-def label_of(column: Column) -> str:
-    """The heading, with the unit of what is shown in millions."""
-    return column.label if column is MEMORY else column.heading
 
 
 def plain(value: object) -> str:

@@ -1,6 +1,5 @@
 """What ran, on what, and what came of it: the first page of the report."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -8,22 +7,19 @@ import pandas as pd
 from icb import files
 from workflow.lib.site.numbers import METRICS, cell_of, plain
 from workflow.lib.site.sources import in_gallery
-from workflow.lib.site.subjects import TABLES, Kind, Subject
+from workflow.lib.site.subjects import TABLES, Kind
 from workflow.lib.summaries.origin import KINDS, with_data
-from workflow.lib.summaries.summary import Column
 
 if TYPE_CHECKING:
     from workflow.lib.site.write import Sources
 
-COUNT = Column("samples", "Samples")
-SETTINGS = {
-    "blur": ("kind", "n", "sigma"),
-    "restoration": ("kind", "n", "sigma", "network", "hidden_width", "gradient", "penalty", "learning_rate", "epochs", "seed"),
-}  # fmt: skip
+BLUR_SETTINGS = ("kind", "n", "sigma")
+FIT_SETTINGS = ("network", "hidden_width", "gradient", "penalty", "learning_rate", "epochs", "seed")
+SETTINGS: dict[Kind, tuple[str, ...]] = {"blur": BLUR_SETTINGS, "restoration": BLUR_SETTINGS + FIT_SETTINGS}
 
 
-def overview(sources: "Sources", subjects: Sequence[Subject]) -> dict[str, Any]:
-    """The content of the page."""
+def overview(sources: "Sources", count: int) -> dict[str, Any]:
+    """The content of the page, of a run with ``count`` samples."""
     captures = pd.read_parquet(sources.captures)
     index = pd.read_parquet(sources.index)
     frames: dict[Kind, pd.DataFrame] = {kind: pd.read_parquet(path) for kind, path in sources.metrics.items()}
@@ -40,7 +36,7 @@ def overview(sources: "Sources", subjects: Sequence[Subject]) -> dict[str, Any]:
         "lpips_reason": files.load_json(sources.lpips).get("reason"),
         "settings": {kind: _settings(kind, frame) for kind, frame in frames.items() if len(frame)},
         "versions": _versions(frames),
-        "count": len(subjects),
+        "count": count,
     }
 
 
@@ -48,7 +44,7 @@ def _datasets(index: pd.DataFrame) -> list[dict[str, Any]]:
     """How many samples of which origin each dataset has."""
     samples = with_data(index, index)
     return [
-        {"dataset": dataset, "data": KINDS[data], "samples": len(part), "link": in_gallery({"dataset": dataset})}
+        {"dataset": dataset, "data": KINDS[str(data)], "samples": len(part), "link": in_gallery({"dataset": dataset})}
         for (dataset, data), part in samples.groupby(["dataset", "data"])
     ]
 
@@ -93,7 +89,7 @@ def _failures(captures: pd.DataFrame, left_out: pd.DataFrame) -> list[dict[str, 
 
 def _settings(kind: Kind, frame: pd.DataFrame) -> list[dict[str, str]]:
     rows = frame[["model", *SETTINGS[kind]]].drop_duplicates()
-    return [{name: plain(value) for name, value in row.items()} for row in rows.to_dict("records")]
+    return [{str(name): plain(value) for name, value in row.items()} for row in rows.to_dict("records")]
 
 
 def _versions(frames: dict[Kind, pd.DataFrame]) -> dict[str, str]:

@@ -23,7 +23,7 @@ TARGETS: dict[Kind, str] = {"blur": "blurry", "restoration": "sharp"}
 NOUNS: dict[Kind, str] = {"blur": "blur", "restoration": "restored"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Result:
     """A picture that a model or method made of a sample, and its row in the metrics."""
 
@@ -54,7 +54,7 @@ class Result:
         return None if whole else (top, left, height, width)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Subject:
     """A sample and its results, blur first, in the order of models."""
 
@@ -68,6 +68,11 @@ class Subject:
     @property
     def id(self) -> str:
         return str(self.row["id"])
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """Dataset and id, which tell it from all others."""
+        return self.dataset, self.id
 
     @property
     def slug(self) -> str:

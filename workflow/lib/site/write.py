@@ -18,10 +18,12 @@ from workflow.lib.site.sample_page import originals
 from workflow.lib.site.sources import link_of
 from workflow.lib.site.subjects import Kind, PathLike, Subject, read_subjects
 from workflow.lib.site.templates import ASSETS, render
+from workflow.lib.stages.pages import STAGE as PAGES
 from workflow.lib.store import RECORD, Store
 from workflow.lib.summaries.page import html_table
+from workflow.lib.summaries.summary import Summary
 from workflow.lib.summaries.write import ablation_of, tables_of
-from workflow.lib.views import hard_link, update_links
+from workflow.lib.views import update_links
 
 ABOUT = {
     "captures": "every capture that was found, and why it was left out if it was",
@@ -36,14 +38,8 @@ ABOUT = {
 ROWS_SHOWN = ("costs", "ablation", "left_out")
 """Tables whose rows are on no other page."""
 
-CAPTIONS = {
-    "fig3_blur_variation": "Where depth matters: blur variation against depth difference, and the displacement for 10 pixels of it.",
-    "fig4_depth_regions": "Depth, trajectory, depth sequences and the regions that blur alike.",
-    "fig5_blur_formation": "Sharp, blurry, and every model's blur with its error; closer where the models differ most.",
-    "fig6_restoration": "Blurry, sharp, and every restoration with its error; closer where the methods differ most.",
-    "psnr_distributions": "PSNR of the models by dataset and case.",
-    "loss_curves": "How the fits went.",
-}
+CAPTIONS = Path(__file__).parent.parent.parent / "report"
+"""Captions of figures, which `snakemake --report` has as well."""
 
 
 @dataclass(frozen=True)
@@ -65,50 +61,51 @@ class Sources:
 
     def tables(self) -> dict[str, Path]:
         """The Parquet tables by name, as the page of data lists them."""
-        found = {"captures": self.captures, "index": self.index, **self.metrics, "history": self.history}
-        found |= {"left_out": self.left_out, "costs": self.costs}
-        found |= {"ablation": self.ablation} if self.ablation else {}
-        return {name: Path(path) for name, path in found.items()}
+        found: dict[str, PathLike | None] = {"captures": self.captures, "index": self.index}
+        found |= {kind: path for kind, path in self.metrics.items()}  # noqa: C416 (mypy: kinds are text)
+        found |= {"history": self.history, "left_out": self.left_out, "costs": self.costs, "ablation": self.ablation}
+        return {name: Path(path) for name, path in found.items() if path is not None}
 
 
 def write_report(folder: PathLike, sources: Sources, store: Store) -> None:
     """Bring a folder to the state of a run. What did not change is left as it is; ``index.html`` is written last."""
     folder = Path(folder)
-    subjects = {(subject.dataset, subject.id): subject for subject in
-                read_subjects(sources.index, sources.metrics, sources.pictures)}  # fmt: skip
-    pages = {(row["dataset"], row["id"]): row for row in manifest.read(sources.pages).entries}
-    shown = [subjects[key] for key in pages]
-    _link_pages(folder / "samples", {subject.slug: (subject, pages[key]["key"]) for key, subject in subjects.items()
-                                     if key in pages}, Path(sources.index).parent, store)  # fmt: skip
+    keys = {(row["dataset"], row["id"]): row["key"] for row in manifest.read(sources.pages).entries}
+    subjects = read_subjects(sources.index, sources.metrics, sources.pictures)
+    shown = {subject: keys[subject.name] for subject in subjects if subject.name in keys}
+    _link_pages(folder / "samples", shown, Path(sources.index).parent, store)
     _write_assets(folder / "assets")
-    _write(folder / "assets" / "samples.js", gallery_script(shown))
-    _link_files(folder / "data", [*sources.tables().values(), *sorted(Path(sources.paper).glob("*.csv"))])
-    _link_files(folder / "figures", [Path(figure) for figure in sources.figures])
+    _write(folder / "assets" / "samples.js", gallery_script(list(shown)))
+    _copy_files(folder / "data", [*sources.tables().values(), *sorted(Path(sources.paper).glob("*.csv"))])
+    _copy_files(folder / "figures", [Path(figure) for figure in sources.figures])
     summaries = _summaries(sources)
     _page(folder, "gallery", "Gallery", filters=FILTERS, metrics=METRICS)
     tables = [(summary, Markup(html_table(summary, link_of(summary)))) for summary in summaries]  # noqa: S704 (escaped)
     _page(folder, "tables", "Tables", tables=tables)
     names = dict.fromkeys(Path(figure).stem for figure in sources.figures)
-    _page(folder, "figures", "Figures", figures={name: CAPTIONS[name] for name in names})
+    _page(
+        folder, "figures", "Figures", figures={name: (CAPTIONS / f"{name}.rst").read_text().strip() for name in names}
+    )
     _page(folder, "data", "Data", **_data(sources))
-    facts = overview(sources, shown)
+    facts = overview(sources, len(shown))
     # Its own size changes by some bytes with what it says about it, which nobody sees after rounding.
     size = size_of(sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()))
     _page(folder, "index", "Overview", size=size, **facts)
 
 
-def _link_pages(folder: Path, wanted: Mapping[str, tuple[Subject, str]], datasets: Path, store: Store) -> None:
+def _link_pages(folder: Path, keys: Mapping[Subject, str], datasets: Path, store: Store) -> None:
     """``<slug>/`` for each sample: its page, what was drawn for it, and its pictures in full size."""
+    subjects = {subject.slug: subject for subject in keys}
 
     def links(slug: str) -> dict[str, Path]:
-        subject, key = wanted[slug]
-        made = [path for path in sorted(store.path("pages", key).iterdir()) if path.name != RECORD]
-        targets = {path.name: path for path in made} | originals(subject, datasets)
+        subject = subjects[slug]
+        made = sorted(store.path(PAGES, keys[subject]).iterdir())
+        targets = {path.name: path for path in made if path.name != RECORD} | originals(subject, datasets)
         return {f"{slug}/{name}": target for name, target in targets.items()}
 
-    update_links(folder, {slug: key for slug, (_, key) in wanted.items()}, links)
+    update_links(folder, {subject.slug: key for subject, key in keys.items()}, links)
     for place in folder.iterdir():
-        if place.is_dir() and place.name not in wanted:
+        if place.is_dir() and place.name not in subjects:
             shutil.rmtree(place)
 
 
@@ -118,17 +115,18 @@ def _write_assets(folder: Path) -> None:
             _write(folder / asset.name, asset.read_text(encoding="utf-8"))
 
 
-def _link_files(folder: Path, wanted: Sequence[Path]) -> None:
+def _copy_files(folder: Path, wanted: Sequence[Path]) -> None:
     """Exactly these files, under their own names."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for path in wanted:
-        hard_link(str(path), str(folder / path.name))
+        shutil.copyfile(path, folder / path.name)
 
 
-def _summaries(sources: Sources) -> list[Any]:
+def _summaries(sources: Sources) -> list[Summary]:
     shared = {"index": sources.index, "lpips": sources.lpips, "paper": sources.paper}
-    found = tables_of(**shared, **sources.metrics, cost=sources.costs)
+    blur, restoration = sources.metrics["blur"], sources.metrics["restoration"]
+    found = tables_of(blur=blur, restoration=restoration, cost=sources.costs, **shared)
     return [*found, ablation_of(blur=sources.ablation, **shared)] if sources.ablation else found
 
 

@@ -49,8 +49,7 @@ function write() {
 function number(value, metric) {
   if (value === null) return "–";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
-  const scaled = value / 10 ** metric.power;
-  const text = metric.significant ? scaled.toPrecision(metric.significant) : scaled.toFixed(metric.digits);
+  const text = (value / 10 ** metric.power).toFixed(metric.digits);
   return (metric.signed && value > 0 ? "+" : "") + text.replace("-", "−");
 }
 
