@@ -1,13 +1,16 @@
 """What ran, on what, and what came of it: the first page of the report."""
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+import pyarrow.parquet as pq
 
 from icb import files
 from workflow.lib.site.numbers import METRICS, cell_of, plain
 from workflow.lib.site.sources import in_gallery
-from workflow.lib.site.subjects import TABLES, Kind
+from workflow.lib.site.subjects import TABLES, Kind, Row
 from workflow.lib.summaries.origin import KINDS, with_data
 
 if TYPE_CHECKING:
@@ -20,12 +23,11 @@ SETTINGS: dict[Kind, tuple[str, ...]] = {"blur": BLUR_SETTINGS, "restoration": B
 
 def overview(sources: "Sources", count: int) -> dict[str, Any]:
     """The content of the page, of a run with ``count`` samples."""
-    captures = pd.read_parquet(sources.captures)
+    captures, left_out = (pq.read_table(path).to_pylist() for path in (sources.captures, sources.left_out))
     index = pd.read_parquet(sources.index)
     frames: dict[Kind, pd.DataFrame] = {kind: pd.read_parquet(path) for kind, path in sources.metrics.items()}
-    left_out = pd.read_parquet(sources.left_out)
     return {
-        "captures": {str(status): int(count) for status, count in captures["status"].value_counts().items()},
+        "captures": Counter(row["status"] for row in captures),
         "datasets": _datasets(index),
         "simulated": _simulated(index),
         "means": {kind: _means(kind, frame) for kind, frame in frames.items() if len(frame)},
@@ -77,14 +79,15 @@ def _extremes(frames: dict[Kind, pd.DataFrame]) -> list[tuple[str, str]]:
     return found
 
 
-def _failures(captures: pd.DataFrame, left_out: pd.DataFrame) -> list[dict[str, str]]:
+def _failures(captures: Iterable[Row], left_out: Iterable[Row]) -> list[Row]:
     """Captures that cannot be used and samples that something could not be done with, each once."""
-    unused = captures[captures["status"] != "used"]
-    rows = [{"what": row["name"], "where": row["stage"], "reason": row["reason"]} for _, row in unused.iterrows()]
-    for _, row in left_out.iterrows():
-        where = " ".join(filter(None, [row["stage"], row["model"]]))
-        rows.append({"what": row["id"] or row["unit"], "where": where, "reason": row["reason"]})
-    return list({tuple(row.items()): {name: plain(value) for name, value in row.items()} for row in rows}.values())
+    unused = [(row["name"], row["stage"], row["reason"]) for row in captures if row["status"] != "used"]
+    lost = [(row["id"] or row["unit"], _stage(row), row["reason"]) for row in left_out]
+    return [dict(zip(("what", "where", "reason"), row, strict=True)) for row in dict.fromkeys([*unused, *lost])]
+
+
+def _stage(row: Row) -> str:
+    return " ".join(filter(None, [row["stage"], row["model"]]))
 
 
 def _settings(kind: Kind, frame: pd.DataFrame) -> list[dict[str, str]]:

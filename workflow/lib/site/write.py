@@ -74,8 +74,8 @@ def write_report(folder: PathLike, sources: Sources, store: Store) -> None:
     subjects = read_subjects(sources.index, sources.metrics, sources.pictures)
     shown = {subject: keys[subject.name] for subject in subjects if subject.name in keys}
     _link_pages(folder / "samples", shown, Path(sources.index).parent, store)
-    _write_assets(folder / "assets")
-    _write(folder / "assets" / "samples.js", gallery_script(list(shown)))
+    _copy_files(folder / "assets", sorted(ASSETS.iterdir()))
+    _write(folder / "gallery.js", gallery_script(list(shown)).encode())
     _copy_files(folder / "data", [*sources.tables().values(), *sorted(Path(sources.paper).glob("*.csv"))])
     _copy_files(folder / "figures", [Path(figure) for figure in sources.figures])
     summaries = _summaries(sources)
@@ -109,18 +109,14 @@ def _link_pages(folder: Path, keys: Mapping[Subject, str], datasets: Path, store
             shutil.rmtree(place)
 
 
-def _write_assets(folder: Path) -> None:
-    for asset in sorted(ASSETS.iterdir()):
-        if asset.is_file():
-            _write(folder / asset.name, asset.read_text(encoding="utf-8"))
-
-
 def _copy_files(folder: Path, wanted: Sequence[Path]) -> None:
-    """Exactly these files, under their own names."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    """These files, under their own names, and no others of an earlier run."""
     for path in wanted:
-        shutil.copyfile(path, folder / path.name)
+        _write(folder / path.name, path.read_bytes())
+    names = {path.name for path in wanted}
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path.name not in names:
+            path.unlink()
 
 
 def _summaries(sources: Sources) -> list[Summary]:
@@ -144,12 +140,11 @@ def _data(sources: Sources) -> dict[str, Any]:
 
 
 def _page(folder: Path, name: str, title: str, **content: Any) -> None:
-    _write(folder / f"{name}.html", render(f"{name}.html", root="", title=title, here=name, **content))
+    _write(folder / f"{name}.html", render(f"{name}.html", root="", title=title, here=name, **content).encode())
 
 
-def _write(path: Path, text: str) -> None:
-    """Write text, unless it is there already."""
-    data = text.encode()
-    if not path.is_file() or path.read_bytes() != data:
+def _write(path: Path, content: bytes) -> None:
+    """Write a file, unless it is there already."""
+    if not path.is_file() or path.read_bytes() != content:
         path.parent.mkdir(parents=True, exist_ok=True)
-        files.write(path, lambda temporary: temporary.write_bytes(data))
+        files.write(path, lambda temporary: temporary.write_bytes(content))

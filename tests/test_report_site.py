@@ -1,0 +1,521 @@
+"""The report, made by a real run and looked at in a real browser."""
+
+import json
+import os
+import re
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from datasets.transaction import locked
+from tests import browser as browsing
+from tests import captures
+from tests.browser import Visit
+from tests.pipeline import Project, settings
+
+BAD = "<script>alert(1)<"
+SCENE = "<img src=x onerror=alert(2)>"
+MACRO, TRUCKING, STANDARD, PHONE = (
+    "VillageMacro_1",
+    "VillageTrucking_2",
+    "OfficeStandard_3",
+    "bundle-2022-05-01_10-00-00",
+)
+NAMES = (MACRO, TRUCKING, STANDARD, PHONE)
+FIT = {"epochs": 2, "width": 16}
+
+
+def make_project(folder: Path) -> Project:
+    """Four captures of odd and unequal sizes, one of which is restored; one that cannot be used; markup as names."""
+    raw = folder / "raw"
+    captures.make_unity(raw, MACRO, size=(44, 61), poses=5)
+    captures.make_unity(raw, TRUCKING, size=(40, 57), poses=4, seed=3, modes=("xy", ""))
+    captures.make_unity(raw, STANDARD, size=(46, 51), poses=4, seed=5)
+    captures.make_ios(raw, PHONE, size=(96, 136), depth_size=(48, 68), frames=5)
+    (raw / BAD).mkdir()
+    params = raw / STANDARD / "params.txt"
+    content = json.loads(params.read_text())
+    params.write_text(json.dumps({**content, "sceneName": SCENE}))
+    methods = {"ICB": {"blur": "ICB", **FIT}, "PWB": {"blur": "PWB", **FIT}}
+    config = settings(restore={"samples": [PHONE], "crop": [40, 44], "methods": methods})
+    config["figures"] = {"draw": ["fig3_blur_variation", "psnr_distributions"]}
+    return Project(folder, config=config)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """After a run, which all processes that test share."""
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+    folder = tmp_path_factory.getbasetemp().parent / f"site-{run}" if run else tmp_path_factory.mktemp("site")
+    folder.mkdir(exist_ok=True)
+    with locked(folder):
+        if (folder / "done").exists():
+            return Project(folder, config=yaml.safe_load((folder / "x.yaml").read_text()))
+        made = make_project(folder)
+        made.run("all")
+        (folder / "done").touch()
+        return made
+
+
+@pytest.fixture(scope="module")
+def site(project: Project) -> Path:
+    return project.results / "report"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    if reason := browsing.reason_to_skip():
+        pytest.skip(reason)
+    with browsing.chromium() as started:
+        yield started
+
+
+@pytest.fixture
+def visit(chromium: Browser, site: Path) -> Iterator[Visit]:
+    with browsing.visit(chromium, site) as seen:
+        yield seen
+
+
+def page_of(site: Path, name: str) -> str:
+    [place] = [path for path in (site / "samples").iterdir() if path.name.startswith(f"{name}.")]
+    return f"samples/{place.name}/index.html"
+
+
+def layer_of(page: Page, side: str) -> Locator:
+    return page.locator(f"#side-{side} .choice:not([hidden]) .layer img").last
+
+
+def number(text: str | None) -> float:
+    return float((text or "").replace("\N{MINUS SIGN}", "-"))
+
+
+def loaded(page: Page) -> bool:
+    """Whether all pictures that have been asked for are there, with pixels in them."""
+    script = "[...document.images].filter(one => one.complete).every(one => one.naturalWidth > 0)"
+    return bool(page.evaluate(script))
+
+
+def until(condition: Callable[[], bool], seconds: float = 10) -> None:
+    """Wait for it: the browser's own way would need what the pages forbid, text that is run."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not come true"
+        time.sleep(0.05)
+
+
+# ----- Sample pages ---------------------------------------------------------------------------------------------------
+
+
+def test_the_divider_moves_by_mouse_slider_and_keys(visit: Visit, site: Path) -> None:
+    page = visit.open(page_of(site, MACRO))
+    assert layer_of(page, "left").get_attribute("src") == "blur-ICB.png"
+    assert layer_of(page, "right").get_attribute("src") == "blurry.png"
+    box = page.locator("#stage").bounding_box()
+    assert box is not None
+
+    def divider() -> float:
+        handle = page.locator("#divider").bounding_box()
+        assert handle is not None
+        return (handle["x"] + handle["width"] / 2 - box["x"]) / box["width"]
+
+    assert divider() == pytest.approx(0.5, abs=0.01)
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 4, box["y"] + 40, steps=3)
+    page.mouse.up()
+    assert divider() == pytest.approx(0.25, abs=0.02)
+    clip = page.locator("#side-right").evaluate("one => getComputedStyle(one).clipPath")
+    assert float(re.findall(r"([\d.]+)%", clip)[-1]) == pytest.approx(25, abs=2)
+    page.locator("#slider").focus()
+    page.keyboard.press("End")
+    assert divider() == pytest.approx(1, abs=0.01)
+    page.locator("#stage").focus()
+    page.keyboard.press("ArrowLeft")
+    assert divider() == pytest.approx(0.95, abs=0.01)
+    visit.screenshot("sample")
+
+
+def test_any_two_pictures_can_be_compared(visit: Visit, site: Path) -> None:
+    page = visit.open(page_of(site, PHONE))
+    labels = page.locator("#left option").all_inner_texts()
+    assert labels == ["Sharp", "Blurry", "ICB blur", "PWB blur", "ICB restored", "PWB restored"]
+    for place, slug in enumerate(["sharp", "blurry", "blur-ICB", "blur-PWB", "restoration-ICB", "restoration-PWB"]):
+        page.select_option("#left", label=labels[place])
+        assert layer_of(page, "left").get_attribute("src") == f"{slug}.png"
+        page.locator("#stage").focus()
+        page.keyboard.press(f"Shift+Digit{place + 1}")
+        assert layer_of(page, "right").get_attribute("src") == f"{slug}.png"
+        expect(page.locator("#name-right")).to_have_text(labels[place])
+        expect(layer_of(page, "right")).to_have_js_property("complete", True)
+    # A restored part lies where it belongs, on the rest of the picture.
+    whole, part = page.locator("#stage").bounding_box(), layer_of(page, "left").bounding_box()
+    assert whole is not None and part is not None
+    assert (part["width"] / whole["width"], part["height"] / whole["height"]) == pytest.approx(
+        (44 / 48, 40 / 68), abs=0.01
+    )
+    assert (part["x"] - whole["x"]) / whole["width"] == pytest.approx(2 / 48, abs=0.01)
+    assert loaded(page)
+    visit.screenshot("restored")
+
+
+def test_one_zoom_for_all_pictures(visit: Visit, site: Path) -> None:
+    page = visit.open(page_of(site, MACRO))
+    scale = "one => new DOMMatrix(getComputedStyle(one).transform).a"
+    layers = page.locator(".layer:visible")
+
+    def scales() -> set[float]:
+        return {round(float(layers.nth(place).evaluate(scale)), 3) for place in range(layers.count())}
+
+    assert layers.count() == 10 and scales() == {1}
+    page.click("#zoom-in")
+    assert scales() == {2}
+    expect(page.locator("#zoom")).to_have_text("2\N{MULTIPLICATION SIGN}")
+    panel = page.locator(".panel").nth(3)
+    panel.dblclick(position={"x": 5, "y": 5})
+    assert scales() == {4}
+    page.keyboard.press("-")
+    assert scales() == {2}
+    # What is under the pointer stays there; a drag in one picture moves all.
+    before = layers.first.evaluate("one => new DOMMatrix(getComputedStyle(one).transform).e")
+    box = panel.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 50, box["y"] + 50)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 20, box["y"] + 50, steps=3)
+    page.mouse.up()
+    assert layers.first.evaluate("one => new DOMMatrix(getComputedStyle(one).transform).e") < before
+    page.keyboard.press("0")
+    assert scales() == {1}
+    page.keyboard.press("d")
+    [found] = scales()
+    assert found > 3
+    visit.screenshot("zoomed")
+    page.mouse.wheel(0, -100)  # scrolls the page
+    assert scales() == {found}
+    page.keyboard.down("Control")
+    page.locator("#stage").hover()
+    page.mouse.wheel(0, 400)
+    page.keyboard.up("Control")
+    until(lambda: max(scales()) < found)
+
+
+def test_every_number_leads_to_its_row(visit: Visit, site: Path, project: Project) -> None:
+    page = visit.open(page_of(site, MACRO))
+    [row] = [r for r in project.rows("metrics/blur.parquet") if (r["id"], r["model"]) == (MACRO, "PWB")]
+    link = page.locator("#metrics tbody tr", has_text="PWB blur").locator("td a").first
+    assert number(link.inner_text()) == pytest.approx(row["psnr"], abs=0.005)
+    link.click()
+    source = page.locator("#row-blur-PWB")
+    expect(source).to_have_attribute("open", "")
+    fields = dict(zip(source.locator("dt").all_inner_texts(), source.locator("dd").all_inner_texts(), strict=True))
+    assert set(fields) == set(row)
+    assert float(fields["psnr"]) == row["psnr"] and fields["estimate_sha256"] == row["estimate_sha256"]
+    assert "results/metrics/blur.parquet" in source.inner_text() and MACRO in source.locator("code").inner_text()
+    assert (site / "data" / "blur.parquet").read_bytes() == (project.results / "metrics" / "blur.parquet").read_bytes()
+
+
+def test_maps_metrics_and_downloads(visit: Visit, site: Path, project: Project) -> None:
+    page = visit.open(page_of(site, PHONE))
+    captions = page.locator(".panels figcaption strong").all_inner_texts()
+    errors = [f"Error of {name}" for name in ("ICB blur", "PWB blur", "ICB restored", "PWB restored")]
+    assert captions[6:] == [*errors, "Depth", "Layers of ICB", "Trajectory"]
+    page.locator(".path").scroll_into_view_if_needed()
+    page.locator("#metrics").scroll_into_view_if_needed()
+    assert page.locator(".path circle").count() == 5
+    assert loaded(page)
+    folder = site / Path(page_of(site, PHONE)).parent
+    picture = project.results / "restoration" / "ICB" / "RealCMB" / f"{PHONE}.png"
+    assert (folder / "restoration-ICB.png").read_bytes() == picture.read_bytes()
+    assert page.locator("a[download]").evaluate_all("all => all.every(one => one.href.startsWith('file:'))")
+    assert all(page.locator("img:not(.under)").evaluate_all("all => all.map(one => one.alt)"))
+
+
+def test_from_sample_to_sample(visit: Visit, site: Path) -> None:
+    page = visit.open("gallery.html#result=blur-PWB&sort=id&order=up")
+    page.locator("#cards li > a").nth(1).click()
+    page.wait_for_load_state()
+    names = sorted(NAMES)
+    expect(page.locator("h1")).to_have_text(names[1])
+    page.locator("#next").click()
+    expect(page.locator("h1")).to_have_text(names[2])
+    page.locator("#previous").click()
+    expect(page.locator("h1")).to_have_text(names[1])
+    page.locator("#up").click()
+    expect(page.locator("select[name=result]")).to_have_value("blur-PWB")
+
+
+# ----- Gallery, tables and the rest -----------------------------------------------------------------------------------
+
+
+def cards(page: Page) -> list[str]:
+    return page.locator("#cards li > a > span").all_text_contents()
+
+
+def test_the_gallery_filters_and_sorts(visit: Visit, project: Project) -> None:
+    page = visit.open("gallery.html")
+    expect(page.locator("#count")).to_have_text("4 results of 4 samples")
+    rows = [row for row in project.rows("metrics/blur.parquet") if row["model"] == "ICB"]
+    for metric in ("psnr", "ssim", "psnr_unchanged"):
+        page.select_option("select[name=sort]", metric)
+        for order, turned in (("up", False), ("down", True)):
+            page.select_option("select[name=order]", order)
+            assert cards(page) == [row["id"] for row in sorted(rows, key=lambda row: row[metric], reverse=turned)]
+    page.select_option("select[name=sort]", "psnr")
+    best = max(rows, key=lambda row: row["psnr"])
+    assert number(page.locator(".value").first.text_content()) == pytest.approx(best["psnr"], abs=0.005)
+    visit.screenshot("gallery")
+    filters: dict[str, tuple[str, set[str]]] = {
+        "dataset": ("=RealCMB", {PHONE}),
+        "case": ("=Trucking", {TRUCKING}),
+        "motion": ("=parallax", {TRUCKING}),
+        "scene": (f"={SCENE}", {STANDARD}),
+    }
+    for name, (value, expected) in filters.items():
+        page.select_option(f"select[name={name}]", value)
+        assert set(cards(page)) == expected, name
+        assert name in page.url
+        page.select_option(f"select[name={name}]", "")
+    page.select_option("select[name=result]", "restoration-PWB")
+    assert cards(page) == [PHONE]
+    page.click("#clear")
+    expect(page.locator("#count")).to_have_text("10 results of 4 samples")
+    page.fill("input[name=name]", "village")
+    expect(page.locator("#count")).to_have_text("4 results of 2 samples")
+    page.select_option("select[name=picture]", "error")
+    assert page.locator("#cards img").first.get_attribute("src", timeout=1000).count("/thumb-error-")  # type: ignore[union-attr]
+    everything = "[...document.images].every(one => one.complete && one.naturalWidth > 0)"
+    until(lambda: bool(page.evaluate(everything)))
+    # The address says it all.
+    address = page.url
+    visit.open("index.html")
+    page.goto(address)
+    expect(page.locator("#count")).to_have_text("4 results of 2 samples")
+    page.locator(".value").first.click()
+    expect(page.locator("details[open]")).to_have_count(1)
+
+
+def test_tables_sort_and_their_numbers_lead_to_samples(visit: Visit) -> None:
+    page = visit.open("tables.html")
+    table = page.locator("#table2 table")
+    column = table.locator("thead tr").last.locator("th").all_inner_texts().index("PSNR [dB] ↑")
+
+    def values() -> list[float]:
+        cells = table.locator(f"tbody tr td:nth-child({column + 1})")
+        return [number(text) for text in cells.all_inner_texts()]
+
+    original = values()
+    assert len(original) == 6
+    head = table.get_by_role("button", name="PSNR [dB] ↑", exact=True)
+    head.click()
+    assert values() == sorted(original)
+    expect(table.locator("[aria-sort=ascending]")).to_have_count(1)
+    visit.screenshot("tables")
+    head.press("Enter")
+    assert values() == sorted(original, reverse=True)
+    head.click()
+    assert values() == original
+    table.get_by_role("button", name="Case").click()
+    assert table.locator("tbody tr td:nth-child(2)").all_inner_texts() == sorted(["Macro", "Standard", "Trucking"] * 2)
+    trucking = table.locator("tbody tr", has_text="Trucking").filter(has_text="PWB")
+    shown = number(trucking.locator(f"td:nth-child({column + 1})").inner_text())
+    trucking.locator("td a").nth(1).click()
+    assert cards(page) == [TRUCKING]
+    assert number(page.locator(".value").text_content()) == shown
+
+
+def test_every_page_opens_and_no_link_is_broken(visit: Visit, site: Path) -> None:
+    pages = ["index.html", "gallery.html", "tables.html", "figures.html", "data.html", page_of(site, PHONE)]
+    addresses = set()
+    for name in pages:
+        page = visit.open(name)
+        addresses |= set(page.evaluate("[...document.querySelectorAll('a[href]')].map(one => one.href)"))
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide"
+        if name in ("index.html", "figures.html"):
+            visit.screenshot(Path(name).stem)
+    files = {Path(address.removeprefix("file://").partition("#")[0]) for address in addresses}
+    assert len(files) > 20 and all(path.is_file() for path in files)
+    for address in addresses:
+        path, _, anchor = address.removeprefix("file://").partition("#")
+        if anchor and not path.endswith("gallery.html"):
+            assert f'id="{anchor}"' in Path(path).read_text(), address
+
+
+def test_the_overview_says_what_ran(visit: Visit, site: Path) -> None:
+    page = visit.open("index.html")
+    text = page.locator("main").inner_text()
+    assert "4 captures used" in text and "1 capture left out" in text
+    assert "No LPIPS: switched off in the configuration" in text
+    assert re.search(r"This site: \d[\d.]* [kM]B", text)
+    assert page.locator("#failures + div tbody tr").count() == 1
+    page.get_by_role("link", name="Worst PWB blur").click()
+    values = [number(text) for text in page.locator(".value").all_text_contents()]
+    assert len(values) == 4 and values == sorted(values)
+
+
+def test_names_cannot_inject_markup(visit: Visit, site: Path) -> None:
+    """Shown as they are: nothing runs, and no element comes of them. Dialogs would be complaints."""
+    page = visit.open("index.html")
+    assert BAD in page.locator("main").inner_text()
+    assert page.locator("main script").count() == 0
+    page = visit.open(page_of(site, STANDARD))
+    expect(page.locator(".badges")).to_contain_text(SCENE)
+    assert page.locator("img[src=x]").count() == 0
+    page = visit.open("gallery.html#" + "name=%3Cimg%20src%3Dx%20onerror%3Dalert(3)%3E")
+    expect(page.locator("#count")).to_have_text("0 results of 0 samples")
+    page.click("#clear")
+    assert any(SCENE in text for text in page.locator("#cards small").all_text_contents())
+    assert page.locator("img[src=x]").count() == 0
+    for path in site.rglob("*"):
+        if path.suffix in (".html", ".js"):
+            assert "<script>alert" not in path.read_text() and "<img src=x" not in path.read_text()
+
+
+@pytest.mark.parametrize("name", ["index.html", "gallery.html", "tables.html", "data.html", MACRO])
+def test_dark_and_on_a_phone(chromium: Browser, site: Path, name: str) -> None:
+    phone: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+    name = name if name.endswith(".html") else page_of(site, name)
+    grounds = {}
+    for scheme in ("light", "dark"):
+        with browsing.visit(chromium, site, color_scheme=scheme, **phone) as seen:
+            page = seen.open(name)
+            grounds[scheme] = page.evaluate("getComputedStyle(document.body).backgroundColor")
+            assert page.evaluate("document.documentElement.scrollWidth") <= 360, "the page is wider than the phone"
+            seen.screenshot(f"phone-{scheme}-{Path(name).parts[0].removesuffix('.html')}")
+            low = page.evaluate(CONTRAST)
+            assert low == [], scheme
+    assert grounds == {"light": "rgb(255, 255, 255)", "dark": "rgb(19, 19, 22)"}
+
+
+# Texts whose colour is too close to that of their ground (WCAG 2, level AA: 4.5 to 1), on grounds of one colour.
+CONTRAST = """() => {
+  const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const bright = (colour) => {
+    const linear = (v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+    const [r, g, b] = parts(colour).slice(0, 3).map((v) => linear(v / 255));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (one) => {
+    for (; one; one = one.parentElement) {
+      const colour = getComputedStyle(one).backgroundColor;
+      if ((parts(colour)[3] ?? 1) === 1) return colour;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const texts = [...document.querySelectorAll("main *, nav a")].filter((one) => !one.closest(".stage") &&
+    [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim()));
+  return texts.map((one) => {
+    const [a, b] = [bright(getComputedStyle(one).color), bright(ground(one))].sort((x, y) => y - x);
+    return [one.tagName, one.textContent.trim().slice(0, 30), (a + 0.05) / (b + 0.05)];
+  }).filter(([, , ratio]) => ratio < 4.5);
+}"""
+
+
+def test_two_fingers_zoom(chromium: Browser, site: Path) -> None:
+    with browsing.visit(chromium, site, has_touch=True, viewport={"width": 360, "height": 740}) as seen:
+        page = seen.open(page_of(site, MACRO))
+        stage = page.locator("#stage")
+        stage.scroll_into_view_if_needed()
+        box = stage.bounding_box()
+        assert box is not None
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        session = page.context.new_cdp_session(page)
+
+        def touch(kind: str, *spread: float) -> None:
+            points = [
+                {"x": x + side * half, "y": y, "id": place} for half in spread for place, side in enumerate((-1, 1))
+            ]
+            session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+        touch("touchStart", 20)
+        for half in (25, 35, 50, 60):
+            touch("touchMove", half)
+        touch("touchEnd")
+        zoom = number(page.locator("#zoom").inner_text().removesuffix("\N{MULTIPLICATION SIGN}"))
+        assert zoom == pytest.approx(3, rel=0.3)
+
+
+# ----- Without a browser ----------------------------------------------------------------------------------------------
+
+
+def state(folder: Path) -> dict[str, tuple[int, int]]:
+    return {str(path.relative_to(folder)): (path.stat().st_ino, path.stat().st_mtime_ns)
+            for path in sorted(folder.rglob("*")) if path.is_file()}  # fmt: skip
+
+
+def test_one_changed_sample_rebuilds_its_page_and_the_index(tmp_path: Path) -> None:
+    """Nothing else: neither pages of other samples, nor the pictures of them."""
+    made = make_project(tmp_path)
+    made.config["restore"]["samples"] = []
+    made.run("report")
+    site = made.results / "report"
+    before, pages = state(site), made.store()
+    assert made.run("report").idle
+    os.utime(tmp_path / "raw" / MACRO / "params.txt")
+    made.run("report")
+    assert {**state(site), "index.html": before["index.html"]} == before, "nothing really changed"
+    frame = tmp_path / "raw" / MACRO / "frames" / "frame_1.png"
+    frame.write_bytes((tmp_path / "raw" / MACRO / "frames" / "frame_2.png").read_bytes())
+    run = made.run("report")
+    assert run.counts["pages"] == {"made": 1, "kept": 3}
+    assert len([key for key in made.store().keys() - pages.keys() if key.startswith("pages/")]) == 1
+    after = state(site)
+    changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+    its_own = Path(page_of(site, MACRO)).parent.as_posix()
+    others = {name for name in changed if not name.startswith((f"{its_own}/", "data/", "figures/", "samples/."))}
+    assert others == {"index.html", "tables.html", "gallery.js"}
+    assert f"{its_own}/index.html" in changed and f"{its_own}/blurry.png" in changed
+    # Removed with its capture.
+    (tmp_path / "raw" / MACRO).rename(tmp_path / "elsewhere")
+    made.run("report")
+    assert not (site / its_own).exists() and MACRO not in (site / "gallery.js").read_text()
+
+
+def test_built_from_tables_and_stored_pictures_alone(project: Project, site: Path, tmp_path: Path) -> None:
+    """Raw captures and manifests of other stages are not looked at."""
+    from workflow.lib.manifest import Task
+    from workflow.lib.progress import Ticker
+    from workflow.lib.site.write import Sources, write_report
+    from workflow.lib.stages.pages import page_samples
+    from workflow.lib.store import Store
+
+    results = project.results
+    metrics: Any = {kind: results / "metrics" / f"{kind}.parquet" for kind in ("blur", "restoration")}
+    pictures: Any = {kind: results / kind / "pictures.parquet" for kind in ("blur", "restoration")}
+    index, store = results / "datasets" / "index.parquet", Store(tmp_path / "store")
+    task = Task(str(tmp_path / "pages.json"), "", True, store, Ticker("pages/all", tmp_path / "progress"))
+    page_samples(task, index=index, metrics=metrics, pictures=pictures, threads=2)
+    sources = Sources(
+        tmp_path / "pages.json", results / "captures.parquet", index, metrics, pictures,
+        *(results / "metrics" / f"{name}.parquet" for name in ("history", "left_out", "costs")),
+        results / "lpips.json", sorted((results / "figures").iterdir()),
+    )  # fmt: skip
+    write_report(tmp_path / "report", sources, store)
+    names = {path.relative_to(site) for path in site.rglob("*") if path.is_file() and not path.name.startswith(".")}
+    assert len(names) > 80
+    for name in names:
+        assert (tmp_path / "report" / name).read_bytes() == (site / name).read_bytes(), name
+
+
+def test_snakemakes_own_report(project: Project, tmp_path: Path) -> None:
+    project.run("all", options=("--report", str(tmp_path / "report.zip")))
+    with zipfile.ZipFile(tmp_path / "report.zip") as archive:
+        text = "".join(
+            archive.read(name).decode(errors="replace") for name in archive.namelist() if name.endswith(".html")
+        )
+        kept = {Path(name).name for name in archive.namelist()}
+    assert {f"table{place}.html" for place in range(1, 6)} <= kept and "psnr_distributions.png" in kept
+    for said in (
+        "Tables",
+        "Figures",
+        "How close restored pictures come to the sharp ones.",
+        "PSNR of the models by dataset",
+    ):
+        assert said in text, said
+    loads = re.findall(r"""<(?:script|link|img)[^>]+(?:src|href)=["']([^"']+)""", text)
+    assert [url for url in loads if url.startswith("http")] == []
