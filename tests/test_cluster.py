@@ -17,8 +17,6 @@ from tests import slurm
 from tests.pipeline import MACRO, PHONE, ROOT, STANDARD, Project, copy_sources, make_captures, settings
 from workflow.lib import cluster
 
-pytestmark = pytest.mark.slow
-
 # The embedded default, shrunk.
 SHRUNK = {
     "captures": {
@@ -97,7 +95,7 @@ def test_slurm_gives_what_a_local_run_gives(controller: slurm.Cluster, tmp_path:
     assert {job.state for job in jobs} == {"COMPLETED"}
     # Every job of these rules went there, and no other: what takes seconds stays.
     went = {"simulate_capture": 2, "index_captures": 1, "build_samples": 1, "blur_samples": 2, "score_blur": 1}
-    went |= {"restore_samples": 2, "score_restorations": 1, "measure_costs": 1}
+    went |= {"restore_samples": 2, "score_restorations": 1, "measure_costs": 1, "page_samples": 1}
     assert len(jobs) == sum(went.values())
     assert {name: run.jobs[name] for name in went} == went
     assert all(any(job.comment.startswith(f"rule_{name}") for job in jobs) for name in went)

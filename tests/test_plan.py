@@ -12,9 +12,7 @@ from tests.pipeline import Project
 from workflow.lib import plan
 from workflow.lib.plan import Line, Measured
 
-pytestmark = pytest.mark.slow
-
-TARGETS = ("datasets", "results/metrics/blur.parquet", "results/metrics/restoration.parquet")
+TARGETS = ("datasets", "results/metrics/blur.parquet", "results/metrics/restoration.parquet", "report")
 
 
 def simulated(folder: Path, cases: list[str], recordings: int, scale: int) -> Project:
@@ -52,6 +50,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_what_a_larger_set_takes(small: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Compared with what it really took, loosely: others may be at work here."""
     large = simulated(tmp_path / "large", ["Macro", "Trucking"], 1, 2)
@@ -103,6 +102,11 @@ def test_the_papers_sizes_from_what_was_measured() -> None:
     assert needs["restore ICB"].gpu_hours * 3600 == pytest.approx(2 + 2 * 100)
     assert needs["blur ICB"].gpu_hours == 0
     assert needs["blur ICB"].gigabytes == pytest.approx(3 * 6e-3)
+    assert "pages" not in needs
+    measured["pages"] = measured["blur/ICB"]
+    pages = plan.predict(measured, rows, config)[-1]
+    assert (pages.stage, pages.jobs) == ("pages", 1)
+    assert pages.core_hours * 3600 == pytest.approx(2 + 3 * 2)
 
 
 def test_what_it_cannot_know(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,6 +28,7 @@ Row = dict[str, Any]
 INDEX = "datasets/index.parquet"
 NAMES = {"captures": "captures", "samples": "samples", "score_blur": "score", "score_restorations": "score"}
 """Stages whose entries in the store are of another kind than their manifests' folder says, or have no model."""
+PAGES = "pages"
 
 
 @dataclass(frozen=True)
@@ -89,11 +90,11 @@ def measure(results: str | Path) -> dict[str, Measured]:
             continue
         found = stages.setdefault(stage, Measured())
         with path.open(newline="") as stream:
-            found.seconds.append(sum(float(row["s"]) for row in csv.DictReader(stream, delimiter="\t")))
+            found.seconds.append(sum(_seconds(row) for row in csv.DictReader(stream, delimiter="\t")))
         found.work.append(sum(_work(stage, row, entry) for entry in entries for row in _samples(known, entry)))
         for entry in entries:
             kind, key = NAMES.get(stage, stage.partition("/")[0]), entry.get("score_key") or entry["key"]
-            found.pixels.append(sum(_pixels(row, entry) for row in _samples(known, entry)))
+            found.pixels.append(sum(_kept(stage, row, entry) for row in _samples(known, entry)))
             found.size.append(sum(file.stat().st_size for file in store.path(kind, key).rglob("*") if file.is_file()))
             found.on_gpu |= entry.get("record", {}).get("device") == "cuda"
     if not stages:
@@ -119,6 +120,8 @@ def predict(measured: Mapping[str, Measured], samples: Iterable[Row], config: Ma
         plan += [(f"restore/{name}", chosen, {**part, "settings": method}, restored, 1)
                  for name, method in methods.items()]  # fmt: skip
         plan += [("score_restorations", chosen, part, restored, len(methods))]
+    if PAGES in measured:  # the report is not always wanted
+        plan += [(PAGES, rows, {}, len(rows), 1)]
     needs = []
     for stage, items, entry, together, times in plan:
         if stage not in measured:
@@ -129,7 +132,7 @@ def predict(measured: Mapping[str, Measured], samples: Iterable[Row], config: Ma
             jobs, times * sum(_work(stage, row, entry) for row in items)
         )
         size = Line.through(found.pixels, found.size).total(
-            times * len(items), times * sum(_pixels(row, entry) for row in items)
+            times * len(items), times * sum(_kept(stage, row, entry) for row in items)
         )
         hours = seconds / 3600
         needs.append(Need(stage.replace("/", " "), jobs, hours, hours if found.on_gpu else 0.0, size / 1e9))
@@ -164,7 +167,20 @@ def _work(stage: str, row: Row, entry: Row) -> float:
     pixels = _pixels(row, entry)
     if stage.startswith("restore/"):
         return pixels * float(entry["settings"]["epochs"])
-    return pixels if stage.startswith("score") else pixels * float(row["poses"])
+    return pixels if stage.startswith(("score", PAGES)) else pixels * float(row["poses"])
+
+
+def _kept(stage: str, row: Row, entry: Row) -> float:
+    """What the disk that a result takes is proportional to: its pixels, or nothing where it is only a record."""
+    return 0.0 if NAMES.get(stage) in ("captures", "score") else _pixels(row, entry)
+
+
+def _seconds(row: Mapping[str, str]) -> float:
+    """Of a benchmark: wall time, or that of all cores where several were at work."""
+    try:
+        return max(float(row["s"]), float(row["cpu_time"]))
+    except (KeyError, ValueError):  # too short to be measured
+        return float(row["s"])
 
 
 def table(needs: Sequence[Need]) -> str:

@@ -25,6 +25,8 @@ rule page_samples:
         PAGES,
     log:
         "results/logs/page_samples.log",
+    benchmark:
+        "results/benchmarks/pages/all/all.tsv"
     conda:
         "../../environment.yml"
     threads: 4
