@@ -1,5 +1,5 @@
 # Two commands to know: `make demo` and `make test`. Each sets up all it needs first.
-.PHONY: demo test test-slow lint format bench bench-pipeline lock setup setup-for-tests clean help
+.PHONY: demo test test-slow lint format bench bench-pipeline pictures lock setup setup-for-tests clean help
 
 BIN := .venv/bin
 
@@ -40,6 +40,9 @@ bench: setup  ## Measure speed and memory: results/bench/*.parquet
 
 bench-pipeline: setup  ## Measure the pipeline on 1,000 tiny captures: results/bench/pipeline.parquet
 	@$(BIN)/python -m tests.bench.pipeline
+
+pictures: setup-for-tests  ## Make the README's pictures again, after make demo
+	@$(BIN)/python -m tests.readme_pictures
 
 lock: setup  ## Pin the versions that are installed now, after changing pyproject.toml
 	@(echo "# Every package of the set-up, pinned. Made by: make lock"; \

@@ -17,7 +17,7 @@ from datasets.transaction import locked
 from tests import browser as browsing
 from tests import captures
 from tests.browser import Visit
-from tests.pipeline import Project, settings
+from tests.pipeline import Project, copy_sources, settings
 
 BAD = "<script>alert(1)<"
 SCENE = "<img src=x onerror=alert(2)>"
@@ -474,6 +474,20 @@ def test_one_changed_sample_rebuilds_its_page_and_the_index(tmp_path: Path) -> N
     (tmp_path / "raw" / MACRO).rename(tmp_path / "elsewhere")
     made.run("report")
     assert not (site / its_own).exists() and MACRO not in (site / "gallery.js").read_text()
+
+
+def test_a_changed_template_is_noticed(project: Project, tmp_path: Path) -> None:
+    """That of samples by their pages, any other file of the site by the site alone."""
+    source = copy_sources(tmp_path / "source")
+    site = source / "workflow" / "lib" / "site"
+    elsewhere = Project(project.folder, source, project.config)
+    for changed, expected in (
+        ("assets/style.css", {"write_report"}),
+        ("templates/sample.html", {"page_samples", "write_report"}),
+    ):
+        (site / changed).write_text((site / changed).read_text() + "\n")
+        planned = elsewhere.run("report", options=["-n"]).text
+        assert set(re.findall(r"^(\w+) +1$", planned, re.MULTILINE)) - {"report"} == expected
 
 
 def test_built_from_tables_and_stored_pictures_alone(project: Project, site: Path, tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ rule page_samples:
     params:
         stage="pages",
         code=code_version("workflow.lib.stages.pages"),
+        templates=templates.version(templates.SAMPLE_PAGE),
         strict=STRICT,
     script:
         "../scripts/page_samples.py"
@@ -61,7 +62,7 @@ rule write_report:
         "../../environment.yml"
     params:
         code=code_version("workflow.lib.site.write"),
-        files=templates.version(),
+        templates=templates.version(),
         # Shown if it was made; not made for the report's sake.
         ablation="results/metrics/ablation.parquet",
         ablated=configuration.state_of("results/metrics/ablation.parquet"),

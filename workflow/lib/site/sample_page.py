@@ -17,7 +17,6 @@ from workflow.lib.site.subjects import TABLES, TARGETS, Result, Subject
 from workflow.lib.site.templates import render
 
 PAGE = "index.html"
-TEMPLATES = ("base.html", "sample.html")
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 FOLDER = Path(__file__).parent / "templates"
 ASSETS = Path(__file__).parent / "assets"
 
+SAMPLE_PAGE = ("base.html", "sample.html")
+"""What the pages of samples are made with."""
+
 
 def render(template: str, **content: Any) -> str:
     """A page; everything in ``content`` is text, and is escaped, unless it is marked as markup."""

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from datasets import published
 from workflow.lib.manifest import LeftOut, Row, Task
-from workflow.lib.site.sample_page import TEMPLATES, make_page
+from workflow.lib.site.sample_page import make_page
 from workflow.lib.site.subjects import Kind, PathLike, Subject, read_subjects
-from workflow.lib.site.templates import version
+from workflow.lib.site.templates import SAMPLE_PAGE, version
 from workflow.lib.store import Record
 from workflow.lib.units import digest, printable
 
@@ -24,7 +24,7 @@ def page_samples(
 ) -> None:
     """Write the manifest of the pages of all samples, from a run's tables and the pictures beside them."""
     subjects = read_subjects(index, metrics, pictures)
-    templates, datasets = version(TEMPLATES), Path(index).parent
+    templates, datasets = version(SAMPLE_PAGE), Path(index).parent
 
     def make_one(subject: Subject) -> tuple[list[Row], bool]:
         # Rows hold hashes of the pictures they are about.
