@@ -127,8 +127,8 @@ def _link_files(folder: Path, wanted: Sequence[Path]) -> None:
 
 
 def _summaries(sources: Sources) -> list[Any]:
-    shared = {"index": sources.index, "lpips": sources.lpips, "paper": sources.paper}
-    found = tables_of(**shared, **sources.metrics, cost=sources.costs)
+    shared = {"lpips": sources.lpips, "paper": sources.paper}
+    found = tables_of(**shared, **sources.metrics, index=sources.index, cost=sources.costs)
     return [*found, ablation_of(blur=sources.ablation, **shared)] if sources.ablation else found
 
 
