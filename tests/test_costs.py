@@ -38,6 +38,7 @@ def entry(
     name: str, folder: Path, height: int, width: int, poses: int = 5, dataset: str = "VirtualCMB"
 ) -> dict[str, Any]:
     row = {"sample_sha256": name * 3, "height": height, "width": width, "poses": poses, "simulated": True}
+    row |= {"source_format": "unity"}
     row |= {"dataset": dataset, "id": name, "scene": "Village", "case": "Macro", "motion": None}
     return {"unit": name, "id": name, "dataset": dataset, "folder": str(folder), "row": row}
 
