@@ -1,5 +1,6 @@
 """The ablation in real runs: only what its grid changes is computed. And what is chosen for it, and for figures."""
 
+import re
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -10,10 +11,11 @@ import pytest
 
 from tests import captures
 from tests.pipeline import MACRO, Project, copy_sources, make_project
-from workflow.lib import configuration
+from workflow.lib import configuration, drawing
 from workflow.lib.code_version import modules_behind
 from workflow.lib.drawing import FIGURES
 from workflow.lib.picking import pick_samples
+from workflow.lib.store import Store
 from workflow.lib.units import CAPTURED, PUBLISHED, Unit
 
 TRUCKING = "CityTrucking_7"
@@ -92,6 +94,7 @@ def test_only_what_the_grid_changes_is_computed(project: Project) -> None:
     assert table["psnr"].iloc[1] == main[MACRO] and table["psnr"].iloc[3] == main[TRUCKING]
     # What is not the ablation's is as it was.
     assert {name: value for name, value in project.outcome().items() if name in outcome} == outcome
+    assert project.run("all").jobs.keys() <= {"write_report", "report", "all"}  # which shows it from now on
     assert project.run("ablation", "all").idle
 
     # One value more: that one alone, for both samples.
@@ -173,6 +176,37 @@ def test_figures_show_the_median_the_largest_or_what_is_named() -> None:
     assert pick_samples(rows, ["A", "B"], ["e", "a", "?"], "median")[:3] == [("V", "e"), ("R", "a"), ("V", "a")]
     assert pick_samples(rows, ["A"], [], "largest")[-1] == ("V", "e")
     assert pick_samples(rows.iloc[:0], ["A", "B"], [], "median") == []
+
+
+def test_figures_say_why_there_is_no_sample_to_show() -> None:
+    rows = metrics(("V", "a", "Macro", 30, 29)).assign(motion="parallax")
+    alone = metrics(("V", "a", "Macro", 30, None), ("V", "b", "Macro", 30, 29)).assign(motion="parallax").iloc[[0, 2]]
+
+    def said(rows: pd.DataFrame, patterns: list[str]) -> list[str]:
+        run = drawing.Run(
+            Path(), rows, rows, rows, [], [], Store("results/store"), {"A": {}, "B": {}}, ["A", "B"], patterns, "median"
+        )
+        names = ("fig4_depth_regions", "fig5_blur_formation", "fig6_restoration")
+        return [FIGURES[name](run).texts[0].get_text() for name in names]
+
+    for patterns in ([], ["typo*"]):
+        assert said(rows.iloc[:0], patterns) == [
+            f"No sample was {done}." for done in ("blurred", "blurred", "restored")
+        ]
+    assert said(rows, ["typo*", "x"]) == [
+        f"No sample that was {done} matches figures.samples: typo*, x." for done in ("blurred", "blurred", "restored")
+    ]
+    assert said(alone, [])[1:] == [
+        f"No sample was {done} by both of the first two models." for done in ("blurred", "restored")
+    ]
+
+
+def test_a_fresh_ablation_builds_what_it_needs_alone(tmp_path: Path) -> None:
+    project = make_project(tmp_path, samples_per_job=1, ablation={"sigma": [4], "n": [1], "samples": [MACRO]})
+    run = project.run("ablation", options=["--dry-run"])
+    planned = dict(re.findall(r"^(\w+) +(\d+)$", run.text, re.MULTILINE))
+    assert planned["build_samples"] == planned["index_captures"] == planned["choose_samples"] == "1"
+    assert "show_datasets" not in planned
 
 
 @pytest.mark.parametrize("stage", ["captures", "samples", "blur", "restore", "score"])

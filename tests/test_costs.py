@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,18 +38,23 @@ def entry(
     name: str, folder: Path, height: int, width: int, poses: int = 5, dataset: str = "VirtualCMB"
 ) -> dict[str, Any]:
     row = {"sample_sha256": name * 3, "height": height, "width": width, "poses": poses, "simulated": True}
+    row |= {"source_format": "unity"}
     row |= {"dataset": dataset, "id": name, "scene": "Village", "case": "Macro", "motion": None}
     return {"unit": name, "id": name, "dataset": dataset, "folder": str(folder), "row": row}
 
 
-def task(folder: Path) -> Task:
-    return Task(str(folder / "costs.json"), "", True, Store(folder / "store"), Ticker("costs/", folder / "progress"))
+def task(folder: Path, strict: bool = True) -> Task:
+    return Task(str(folder / "costs.json"), "", strict, Store(folder / "store"), Ticker("costs/", folder / "progress"))
 
 
-def write_samples(folder: Path, *entries: dict[str, Any]) -> Path:
-    path = folder / "samples.json"
-    path.write_text(json.dumps({"entries": list(entries), "left_out": []}))
-    return path
+def write_manifests(folder: Path, *entries: dict[str, Any], undone: Sequence[tuple[str, str]] = ()) -> list[list[Path]]:
+    """The manifests of samples and of what the models blurred: all but the pairs of sample and model in ``undone``."""
+    found = {"samples": list(entries)}
+    for model in MODELS:
+        found[model] = [{**row, "model": model} for row in entries if (row["id"], model) not in undone]
+    for name, rows in found.items():
+        (folder / f"{name}.json").write_text(json.dumps({"entries": rows, "left_out": []}))
+    return [[folder / "samples.json"], [folder / f"{model}.json" for model in MODELS]]
 
 
 def test_each_model_is_measured_in_a_process_of_its_own_and_alike(
@@ -62,9 +68,9 @@ def test_each_model_is_measured_in_a_process_of_its_own_and_alike(
         return run(command, **options)
 
     monkeypatch.setattr(subprocess, "run", spy)
-    samples = write_samples(tmp_path, sample)
+    manifests = write_manifests(tmp_path, sample)
     options: dict[str, Any] = {"models": MODELS, "codes": {"ICB": "a", "PWB": "b"}, "patterns": None, "threads": 1}
-    costs.measure_costs(task(tmp_path), [samples], **options)
+    costs.measure_costs(task(tmp_path), *manifests, **options)
     assert [command[:3] for command in commands] == [[sys.executable, "-m", "workflow.lib.cost"]] * 2
     requests = [json.loads(command[3]) for command in commands]
     assert [request.pop("model") for request in requests] == list(MODELS.values())
@@ -81,9 +87,9 @@ def test_each_model_is_measured_in_a_process_of_its_own_and_alike(
         assert 0.9 * image < record["peak_memory"] < 12 * image
 
     # Once measured, it stays so, and a change of one model concerns that one.
-    costs.measure_costs(task(tmp_path), [samples], **options)
+    costs.measure_costs(task(tmp_path), *manifests, **options)
     assert len(commands) == 2
-    costs.measure_costs(task(tmp_path), [samples], **{**options, "codes": {"ICB": "a", "PWB": "c"}})
+    costs.measure_costs(task(tmp_path), *manifests, **{**options, "codes": {"ICB": "a", "PWB": "c"}})
     assert len(commands) == 3
     assert read(tmp_path / "costs.json").entries[0] == rows[0]
     write_costs(tmp_path / "costs.parquet", tmp_path / "costs.json")
@@ -127,11 +133,42 @@ def test_the_largest_of_each_dataset_unless_some_are_named() -> None:
 
 
 def test_a_process_that_fails_is_named(tmp_path: Path) -> None:
-    samples = write_samples(tmp_path, entry("gone", tmp_path, 5, 5))
+    manifests = write_manifests(tmp_path, entry("gone", tmp_path, 5, 5))
+    options: dict[str, Any] = {"models": {"PWB": {"model": "pwb"}}, "codes": {"PWB": ""}, "patterns": None}
     with pytest.raises(InputError, match="gone: cannot be measured"):
+        costs.measure_costs(task(tmp_path), *manifests, **options, threads=1)
+    costs.measure_costs(task(tmp_path, strict=False), *manifests, **options, threads=1)
+    written = read(tmp_path / "costs.json")
+    assert written.entries == []
+    assert [(row.stage, row.id, row.model) for row in written.left_out] == [("costs", "gone", "PWB")]
+
+
+def test_only_what_every_model_has_blurred_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = []
+    record = {"seconds": 1.0}
+    monkeypatch.setattr(costs, "_measure", lambda sample, model, threads: measured.append(sample["id"]) or record)
+    entries = [entry("a", Path(), 9, 9), entry("b", Path(), 20, 30), entry("c", Path(), 8, 8)]
+    manifests = write_manifests(tmp_path, *entries, undone=[("b", "PWB")])
+    options: dict[str, Any] = {"models": MODELS, "codes": {"ICB": "", "PWB": ""}, "threads": 1}
+    costs.measure_costs(task(tmp_path), *manifests, **options, patterns=None)
+    assert measured == ["a", "a"]
+    costs.measure_costs(task(tmp_path), *manifests, **options, patterns=["b", "c"])
+    assert measured == ["a", "a", "c", "c"]
+
+
+@pytest.mark.parametrize(("code", "said"), [(-9, ""), (1, "numpy._core._exceptions._ArrayMemoryError: no room")])
+def test_too_little_memory_is_not_the_samples_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, said: str
+) -> None:
+    done = subprocess.CompletedProcess([], code, "", said)
+    monkeypatch.setattr(subprocess, "run", lambda *given, **options: done)
+    manifests = write_manifests(tmp_path, entry("a", tmp_path, 5, 5))
+    with pytest.raises(MemoryError, match="a: cannot be measured"):
         costs.measure_costs(
-            task(tmp_path), [samples], models={"PWB": {"model": "pwb"}}, codes={"PWB": ""}, patterns=None, threads=1
-        )
+            task(tmp_path, strict=False), *manifests, models=MODELS, codes={"ICB": "", "PWB": ""}, patterns=None,
+            threads=1,
+        )  # fmt: skip
+    assert not (tmp_path / "costs.json").exists()
 
 
 def test_threads_are_those_asked_for(sample: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:

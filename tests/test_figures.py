@@ -77,6 +77,7 @@ def scene(height: int, width: int) -> tuple[np.ndarray, Trajectory, Camera]:
 
 def test_fig_3_is_the_papers_equation() -> None:
     figure = plot_blur_variation()
+    assert {text.get_color() for axes in figure.axes for text in axes.texts} == {"black"}  # small, on white
     check(figure)
     left, right = figure.axes
     depths = [float(text.get_text().removesuffix(" m")) for text in left.texts if text.get_text().endswith(" m")]
@@ -201,6 +202,13 @@ def test_distributions_show_every_value() -> None:
     assert medians == pytest.approx(sorted(np.median(values) for values in many.values()))
     check(plot_distributions({"one": {LONG: np.array([1.0]), LONG[::-1]: np.array([2.0])}}))
     check(plot_distributions({f"VirtualCMB\nCase {n}": few for n in range(9)}))
+    infinite = {"ICB": np.array([np.inf, np.inf]), "PWB": np.array([np.inf, np.nan])}
+    figure = plot_distributions({"VirtualCMB\n2 samples": infinite})
+    check(figure)
+    (axes,) = figure.axes
+    counts = [f"{n} \N{MULTIPLICATION SIGN} ∞" for n in (2, 1)]
+    assert [text.get_text() for text in axes.texts] == [*counts, "no finite value"]
+    assert list(axes.get_yticks()) == []
     with pytest.raises(InputError, match="expected at least one"):
         plot_distributions({})
 
@@ -216,7 +224,11 @@ def test_curves_show_fits_and_their_median() -> None:
     np.testing.assert_allclose(losses["ICB"], 2 / np.arange(1, 6))
     np.testing.assert_allclose(losses["PWB"], 9 / np.arange(1, 8))
     assert len(figure.axes[0].lines) == len(figure.axes[1].lines) == 6
-    check(plot_curves({LONG: [curve(1, 1.0)], LONG[::-1]: [curve(1, 2.0)], "third": [curve(1, 3.0)]}))
+    short = plot_curves({LONG: [curve(1, 1.0)], LONG[::-1]: [curve(1, 2.0)], "third": [curve(1, 3.0)]})
+    check(short)
+    for axes in short.axes:
+        left, right = axes.get_xlim()
+        assert [tick for tick in axes.get_xticks() if left <= tick <= right] == [1]
     with pytest.raises(InputError, match="expected at least one"):
         plot_curves({"ICB": []})
 
@@ -234,6 +246,7 @@ def test_looks_are_told_apart() -> None:
 
 def test_a_notice_is_legible() -> None:
     check(plot_notice("No sample was restored."))
+    check(plot_notice(f"No sample matches {LONG}, {LONG}, {LONG}."))
 
 
 def test_the_explaining_figure_still_has_all_its_panels() -> None:

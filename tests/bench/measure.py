@@ -6,8 +6,11 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TypeVar
+
+Name = TypeVar("Name")
 
 
 def median_ms(work: Callable[[], object], *, seconds: float = 1.0, least: int = 5) -> float:
@@ -19,6 +22,12 @@ def median_ms(work: Callable[[], object], *, seconds: float = 1.0, least: int = 
         work()
         times.append(time.perf_counter() - begin)
     return 1e3 * statistics.median(times)
+
+
+def medians_in_turns(works: Mapping[Name, Callable[[], object]], rounds: int) -> dict[Name, float]:
+    """Median wall times in milliseconds, after a round to warm up; all take turns, so that a busy machine hits all."""
+    rows = [{name: once_ms(work) for name, work in works.items()} for _ in range(rounds + 1)][1:]
+    return {name: statistics.median(row[name] for row in rows) for name in works}
 
 
 def once_ms(work: Callable[[], object]) -> float:

@@ -11,10 +11,10 @@ from safetensors.torch import save_file
 from icb import metrics
 from icb.measure import Peak
 from icb.metrics.networks import network
-from tests.bench.measure import in_new_process, median_ms, once_ms
+from tests.bench.measure import in_new_process, medians_in_turns
 
 HEIGHT, WIDTH = 720, 1280
-ROUNDS = 3
+ROUNDS, PASSES = 11, 5
 LIMIT = 1.5
 
 
@@ -32,20 +32,18 @@ def metric_times() -> pd.DataFrame:
     reference, estimate = images(1)
     depth = np.where(np.hypot(*np.mgrid[-1 : 1 : HEIGHT * 1j, -1 : 1 : WIDTH * 1j]) < 0.5, 1.0, 4.0)
 
-    def library_ssim() -> object:
-        return structural_similarity(estimate, reference, channel_axis=2, data_range=1)
-
-    ours = {
-        "psnr": median_ms(lambda: metrics.psnr(estimate, reference)),
-        "ssim": median_ms(lambda: metrics.ssim(estimate, reference)),
-        "ssim and ssim_paper": median_ms(lambda: metrics.structural_similarity(estimate, reference)),
-        "edge band": median_ms(lambda: metrics.edge_band(depth)),
+    works = {
+        ("psnr", "ours"): lambda: metrics.psnr(estimate, reference),
+        ("psnr", "library"): lambda: peak_signal_noise_ratio(reference, estimate, data_range=1),
+        ("ssim", "ours"): lambda: metrics.ssim(estimate, reference),
+        ("ssim", "library"): lambda: structural_similarity(estimate, reference, channel_axis=2, data_range=1),
+        ("ssim and ssim_paper", "ours"): lambda: metrics.structural_similarity(estimate, reference),
+        ("edge band", "ours"): lambda: metrics.edge_band(depth),
     }
-    library = {
-        "psnr": median_ms(lambda: peak_signal_noise_ratio(reference, estimate, data_range=1)),
-        "ssim": median_ms(library_ssim),
-    }
-    return pd.DataFrame({"metric": list(ours), "ours": ours.values(), "library": [library.get(name) for name in ours]})
+    times = medians_in_turns(works, ROUNDS)
+    names = list(dict.fromkeys(name for name, _ in works))
+    columns = {whose: [times.get((name, whose)) for name in names] for whose in ("ours", "library")}
+    return pd.DataFrame({"metric": names, **columns})
 
 
 def lpips_times() -> pd.DataFrame:
@@ -54,10 +52,7 @@ def lpips_times() -> pd.DataFrame:
 
 
 def lpips_rows() -> list[dict[str, object]]:
-    """The least of a few rounds, in which all take turns: others at work on the machine disturb them alike.
-
-    The weights are random, which costs the same.
-    """
+    """Medians over a few rounds, in which all take turns. The weights are random, which costs the same."""
     import torch
 
     generator = torch.Generator().manual_seed(0)
@@ -71,21 +66,22 @@ def lpips_rows() -> list[dict[str, object]]:
     features = lpips.features(reference)
     lpips.distance(features, estimate)
     peak = used.bytes() / 1e6
+    laid_out = {
+        name: value.to(memory_format=torch.channels_last) if value.ndim == 4 else value
+        for name, value in weights.items()
+    }
     works = {
-        "bare pass": lambda: bare_pass(weights, estimate),
+        "bare pass": lambda: bare_pass(laid_out, estimate),
         "features": lambda: lpips.features(reference),
         "distance": lambda: lpips.distance(features, estimate),
     }
-    rounds = [{what: once_ms(work) / 1e3 for what, work in works.items()} for _ in range(ROUNDS)]
-    least = {what: min(times[what] for times in rounds) for what in works}
-    rows = [
-        {"what": what, "seconds": seconds, "passes": seconds / least["bare pass"]} for what, seconds in least.items()
-    ]
+    times = medians_in_turns(works, PASSES)
+    rows = [{"what": what, "seconds": ms / 1e3, "passes": ms / times["bare pass"]} for what, ms in times.items()]
     return [*rows, {"what": "peak memory", "MB": peak}]
 
 
 def bare_pass(weights: dict, image: np.ndarray) -> None:
-    """The network and nothing else, channels last as ours."""
+    """The network and nothing else; the weights have channels last, as ours."""
     import torch
     from torch.nn import functional
 
@@ -94,8 +90,8 @@ def bare_pass(weights: dict, image: np.ndarray) -> None:
         for stage in network("vgg").stages:
             x = functional.max_pool2d(x, 2) if stage.pooled else x
             for c in stage.convolutions:
-                kernel = weights[f"features.{c.place}.weight"].to(memory_format=torch.channels_last)
-                x = functional.conv2d(x, kernel, weights[f"features.{c.place}.bias"], padding=1).relu_()
+                kernel, bias = (weights[f"features.{c.place}.{part}"] for part in ("weight", "bias"))
+                x = functional.conv2d(x, kernel, bias, padding=1).relu_()
 
 
 def checks(table: pd.DataFrame, lpips: pd.DataFrame) -> pd.DataFrame:

@@ -80,7 +80,7 @@ def draw_regions(run: Run) -> Figure:
     rows = run.blur if run.patterns or parallax.empty else parallax
     chosen = pick_samples(rows, list(run.models), run.patterns, run.pick)
     if not chosen:
-        return plot_notice("No sample was blurred.")
+        return plot_notice(_nothing(run, rows, "blurred"))
     dataset, name = chosen[0]
     sample = run.sample(dataset, name)
     model = next((model for model in run.models.values() if model["model"] == "icb"), {})
@@ -99,7 +99,7 @@ def draw_blur(run: Run) -> Figure:
         labels = _labels(run.blur, dataset, name)
         comparisons.append(Comparison(_title(sample), _unit(sample.sharp), _unit(sample.blurry), ordered, *labels))
     if not comparisons:
-        return plot_notice("No sample was blurred.")
+        return plot_notice(_nothing(run, run.blur, "blurred"))
     return plot_comparisons(comparisons, given="Sharp", reference="Blurry")
 
 
@@ -116,7 +116,7 @@ def draw_restorations(run: Run) -> Figure:
         labels = _labels(run.restoration, dataset, name)
         comparisons.append(Comparison(_title(sample), _unit(sample.blurry), _unit(sample.sharp), ordered, *labels))
     if not comparisons:
-        return plot_notice("No sample was restored.")
+        return plot_notice(_nothing(run, run.restoration, "restored"))
     return plot_comparisons(comparisons, given="Blurry", reference="Sharp")
 
 
@@ -152,6 +152,15 @@ FIGURES: dict[str, Callable[[Run], Figure]] = {
     "psnr_distributions": draw_distributions,
     "loss_curves": draw_losses,
 }
+
+
+def _nothing(run: Run, rows: pd.DataFrame, done: str) -> str:
+    """Why no sample of these rows is shown."""
+    if rows.empty:
+        return f"No sample was {done}."
+    if run.patterns:
+        return f"No sample that was {done} matches figures.samples: {', '.join(run.patterns)}."
+    return f"No sample was {done} by both of the first two models."
 
 
 def _unit(picture: np.ndarray) -> np.ndarray:

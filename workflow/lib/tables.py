@@ -30,6 +30,7 @@ SAMPLE_FIELDS = [
     pa.field("case", pa.string()),
     pa.field("motion", pa.string()),
     _required("simulated", pa.bool_()),
+    _required("source_format", pa.string()),  # the reader's name, or `published`
     _required("height", pa.int32()),
     _required("width", pa.int32()),
     _required("poses", pa.int32()),
@@ -78,6 +79,8 @@ FIT_FIELDS = [
     _required("penalty", pa.float64()),
     _required("learning_rate", pa.float64()),
     _required("epochs", pa.int32()),
+    pa.field("patch_height", pa.int32()),  # the largest patch; null as in the paper
+    pa.field("patch_width", pa.int32()),
     _required("seed", pa.int64()),
     _required("top", pa.int32()),  # the part of the sample that was restored
     _required("left", pa.int32()),
@@ -202,6 +205,7 @@ def write_restorations(output: str | os.PathLike[str], samples: Paths, scores: P
         row |= {name: settings[name] for name in ("network", "gradient", "penalty", "learning_rate", "epochs", "seed")}
         row |= {name: record[name] for name in ("loss", "psnr_reblurred", "device", "threads")}
         crop = record["crop"] or {"top": 0, "left": 0, "height": sample["height"], "width": sample["width"]}
+        row["patch_height"], row["patch_width"] = settings["patch"] or (None, None)
         row |= {"hidden_width": settings["width"], "top": crop["top"], "left": crop["left"]}
         row |= {"restored_height": crop["height"], "restored_width": crop["width"]}
         how = {"settings": settings, "parameters": entry["parameters"], "crop": record["crop"]}

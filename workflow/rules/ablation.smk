@@ -40,7 +40,6 @@ rule tabulate_ablation:
 
 rule write_ablation:
     input:
-        index="results/datasets/index.parquet",
         blur="results/metrics/ablation.parquet",
         lpips="results/lpips.json",
         paper=PAPER,

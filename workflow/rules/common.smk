@@ -143,7 +143,7 @@ def all_manifests(wildcards):
     """Of every stage."""
     short = ["captures", "samples", *(f"blur/{model}" for model in MODELS), "score_blur"]
     paths = [path for stage in short for path in manifests(stage)(wildcards)]
-    return paths + restoration_manifests(wildcards) + restoration_scores(wildcards)
+    return [*paths, *restoration_manifests(wildcards), *restoration_scores(wildcards), COSTS]
 
 
 def blur_estimates(wildcards):

@@ -73,7 +73,6 @@ rule write_report:
 rule prune:
     input:
         all_manifests,
-        COSTS,
         PAGES,
     log:
         "results/logs/prune.log",

@@ -65,5 +65,5 @@ def fit_gpus(wildcards):
 
 
 def cost_threads(wildcards):
-    """All cores, so that nothing else of this run is at work meanwhile; on a cluster a job is by itself anyway."""
+    """All cores, so that nothing else of this run is at work meanwhile; on a cluster other jobs may share the node."""
     return config["costs"]["threads"] if workflow.nodes else workflow.cores or 1

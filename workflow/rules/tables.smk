@@ -91,7 +91,8 @@ rule tabulate_left_out:
 
 rule measure_costs:
     input:
-        manifests("samples"),
+        samples=manifests("samples"),
+        blurred=blur_manifests,
     output:
         COSTS,
     log:
@@ -108,6 +109,7 @@ rule measure_costs:
         codes=cost_codes,
         patterns=config["costs"]["samples"],
         threads=config["costs"]["threads"],
+        strict=STRICT,
     script:
         "../scripts/measure_costs.py"
 

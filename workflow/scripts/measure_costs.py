@@ -9,11 +9,12 @@ with job(snakemake.log[0], threads=snakemake.threads):
     from workflow.lib.store import STORE, Store
 
     wanted = snakemake.params
-    # Samples that were blurred can be measured: that one cannot is an error, not something to leave out.
-    task = Task(snakemake.output[0], "", True, Store(STORE), Ticker(f"{wanted.stage}/"))
+    # Each model has a code of its own.
+    task = Task(snakemake.output[0], "", wanted.strict, Store(STORE), Ticker(f"{wanted.stage}/"))
     measure_costs(
         task,
-        snakemake.input,
+        snakemake.input.samples,
+        snakemake.input.blurred,
         models=wanted.models,
         codes=wanted.codes,
         patterns=wanted.patterns,

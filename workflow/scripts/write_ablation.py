@@ -9,4 +9,4 @@ with job(snakemake.log[0], threads=snakemake.threads):
 
     given = snakemake.input
     folder, paper = Path(snakemake.output[0]).parent, Path(given.paper[0]).parent
-    write_ablation(folder, index=given.index, blur=given.blur, lpips=given.lpips, paper=paper)
+    write_ablation(folder, blur=given.blur, lpips=given.lpips, paper=paper)

@@ -44,7 +44,7 @@ def overview(sources: "Sources", count: int) -> dict[str, Any]:
 
 def _datasets(index: pd.DataFrame) -> list[dict[str, Any]]:
     """How many samples of which origin each dataset has."""
-    samples = with_data(index, index)
+    samples = with_data(index)
     return [
         {"dataset": dataset, "data": KINDS[str(data)], "samples": len(part), "link": in_gallery({"dataset": dataset})}
         for (dataset, data), part in samples.groupby(["dataset", "data"])

@@ -120,9 +120,9 @@ def _copy_files(folder: Path, wanted: Sequence[Path]) -> None:
 
 
 def _summaries(sources: Sources) -> list[Summary]:
-    shared = {"index": sources.index, "lpips": sources.lpips, "paper": sources.paper}
+    shared = {"lpips": sources.lpips, "paper": sources.paper}
     blur, restoration = sources.metrics["blur"], sources.metrics["restoration"]
-    found = tables_of(blur=blur, restoration=restoration, cost=sources.costs, **shared)
+    found = tables_of(index=sources.index, blur=blur, restoration=restoration, cost=sources.costs, **shared)
     return [*found, ablation_of(blur=sources.ablation, **shared)] if sources.ablation else found
 
 

@@ -23,6 +23,7 @@ ROOT = Path(__file__).parent.parent.parent.parent
 def measure_costs(
     task: Task,
     samples: Sequence[str | os.PathLike[str]],
+    blurred: Sequence[str | os.PathLike[str]],
     *,
     models: Mapping[str, Mapping[str, Any]],
     codes: Mapping[str, str],
@@ -31,9 +32,16 @@ def measure_costs(
 ) -> None:
     """Write the manifest of what the models cost: ``codes`` is the version of each one's code.
 
-    ``patterns`` name the samples; None takes the largest of each dataset.
+    ``patterns`` name the samples; None takes the largest of each dataset. Only those come into question that every
+    model has blurred, by the manifests ``blurred``: what a model cannot do is left out there already, with its reason.
     """
-    chosen = choose(manifest.read_all(samples).entries, patterns)
+    done = {(row["dataset"], row["id"], row["model"]) for row in manifest.read_all(blurred).entries}
+    known = [
+        row
+        for row in manifest.read_all(samples).entries
+        if all((row["dataset"], row["id"], name) in done for name in models)
+    ]
+    chosen = choose(known, patterns)
     items = [(sample, name) for sample in chosen for name in models]
 
     def measure_one(item: tuple[Row, str]) -> tuple[list[Row], bool]:
@@ -77,6 +85,9 @@ def _measure(sample: Row, model: Mapping[str, Any], threads: int) -> Record:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     print(done.stderr, end="", flush=True)
     if done.returncode:
-        raise InputError(f"{sample['id']}: cannot be measured: {(done.stderr.strip() or 'killed').splitlines()[-1]}")
+        said = (done.stderr.strip() or "killed").splitlines()[-1]
+        # Of a process that was killed or had too little memory, the machine is to blame and not the sample.
+        kind = MemoryError if done.returncode < 0 or "MemoryError" in said else InputError
+        raise kind(f"{sample['id']}: cannot be measured: {said}")
     record: Record = json.loads(done.stdout)
     return {**record, "versions": versions()}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from icb import files
+from icb import InputError, files
 from icb.metrics.perceptual import Lpips
 from icb.metrics.quality import psnr
 from icb.metrics.score import score
@@ -51,7 +51,7 @@ def score_samples(
         for name, scores in keys.items()
     }  # fmt: skip
     # Here, not when the first sample is scored: weights that are gone are no fault of a sample.
-    lpips = Lpips(found["path"], found["net"]) if found.get("path") and any(missing.values()) else None
+    lpips = _lpips(weights, found) if found.get("path") and any(missing.values()) else None
 
     def score_one(name: tuple[str, str]) -> tuple[list[Row], bool]:
         crop = next(iter(keys[name].values()))[0]["record"].get("crop")
@@ -66,6 +66,14 @@ def score_samples(
         return LeftOut(STAGE, printable(known[name]["unit"]), name[1], name[0], None, reason)
 
     task.run(sorted(keys), score_one, blame)
+
+
+def _lpips(weights: str | os.PathLike[str], found: Mapping[str, str]) -> Lpips:
+    try:
+        return Lpips(found["path"], found["net"])
+    except InputError as error:
+        again = "`snakemake --forcerun obtain_lpips_weights` obtains them again"
+        raise InputError(f"{weights}: the weights of LPIPS that it names cannot be used: {error}; {again}") from None
 
 
 def _score(

@@ -14,9 +14,13 @@ from workflow.lib.summaries.metrics import (
     UNCHANGED,
     beside_paper,
     columns_of,
+    describe_common,
+    describe_counts,
+    describe_edges,
     describe_lpips,
     in_order,
     means,
+    with_common,
     with_kind,
 )
 from workflow.lib.summaries.origin import comparable, data_of, describe_data, describe_paper, titled, with_data
@@ -26,18 +30,18 @@ DIGITS = {"psnr": 2, "ssim_paper": 3, "lpips_paper": 4}
 
 
 def blur_in_virtual(
-    rows: pd.DataFrame, index: pd.DataFrame, paper: pd.DataFrame, captured: pd.DataFrame, lpips_reason: str | None
+    rows: pd.DataFrame, paper: pd.DataFrame, captured: pd.DataFrame, lpips_reason: str | None
 ) -> Summary:
     """Table 2, by motion and case; ``captured`` is the paper's Table 1, which has the numbers of samples."""
     counts = captured.groupby(["motion", "case"], as_index=False)["samples"].sum()
     keys = [Column("motion", "Motion", TEXT), Column("case", "Case", TEXT)]
     printed = paper.merge(counts, on=["motion", "case"])
-    return _blur("table2", "Table 2", "VirtualCMB", keys, rows, index, printed, lpips_reason)
+    return _blur("table2", "Table 2", "VirtualCMB", keys, rows, printed, lpips_reason)
 
 
-def blur_in_real(rows: pd.DataFrame, index: pd.DataFrame, paper: pd.DataFrame, lpips_reason: str | None) -> Summary:
+def blur_in_real(rows: pd.DataFrame, paper: pd.DataFrame, lpips_reason: str | None) -> Summary:
     """Table 3, of all samples together."""
-    return _blur("table3", "Table 3", "RealCMB", [], rows, index, paper, lpips_reason)
+    return _blur("table3", "Table 3", "RealCMB", [], rows, paper, lpips_reason)
 
 
 def _blur(
@@ -46,12 +50,11 @@ def _blur(
     dataset: str,
     keys: Sequence[Column],
     rows: pd.DataFrame,
-    index: pd.DataFrame,
     paper: pd.DataFrame,
     lpips_reason: str | None,
 ) -> Summary:
-    rows = with_kind(with_data(rows[rows["dataset"] == dataset], index))
     within = [key.name for key in keys]
+    rows = with_common(with_kind(with_data(rows[rows["dataset"] == dataset])), within)
     shown = comparable(rows)
     found = means(rows, [*within, "model", "kind", "as_printed"], [*METRICS, UNCHANGED])
     found = found.assign(data=data_of(rows))
@@ -68,7 +71,8 @@ def _blur(
         Column("data", "Data", TEXT, shown=False),
     )
     notes = [describe_data(rows, [dataset]), describe_paper(table, name, *_shown(dataset, shown))]
-    notes += [_describe_counts(found) if shown else "", CONVENTIONS, describe_lpips(rows, lpips_reason)]
+    notes += [describe_counts(found) if shown else "", describe_common(rows), CONVENTIONS]
+    notes += [describe_edges(rows), describe_lpips(rows, lpips_reason)]
     return Summary(
         name,
         titled(f"Blur formation in {dataset}", rows),
@@ -86,15 +90,3 @@ def _orders(within: Sequence[str]) -> dict[str, Sequence[object] | None]:
 
 def _shown(dataset: str, shown: bool) -> tuple[list[str], list[str]]:
     return ([dataset], []) if shown else ([], [dataset])
-
-
-def _describe_counts(found: pd.DataFrame) -> str:
-    """Say so where our samples are not as many as the paper's."""
-    here = found[found["samples_printed"].notna() & (found["samples"] != found["samples_printed"])]
-    if here.empty:
-        return ""
-    ours, printed = int(here["samples"].iloc[0]), int(here["samples_printed"].iloc[0])
-    return (
-        f"In {len(here)} of {len(found)} rows the number of samples is not the paper's, in the first {ours} instead of "
-        f"{printed}: these are means of other samples."
-    )

@@ -6,7 +6,7 @@ import pandas as pd
 
 from workflow.lib.summaries.metrics import CASES, MOTIONS
 from workflow.lib.summaries.origin import DATASETS, comparable, describe_data, describe_paper, titled, with_data
-from workflow.lib.summaries.summary import TEXT, WHOLE, Column, Summary, arranged
+from workflow.lib.summaries.summary import DIFFERENCE, SOURCE, TEXT, WHOLE, Column, Summary, arranged
 
 DATASET, OTHER = DATASETS
 TOTAL = "Total"
@@ -19,7 +19,7 @@ def captured(index: pd.DataFrame, paper: pd.DataFrame, paper_real: int) -> Summa
 
     Beside published samples each scene has two more rows: the paper's counts, and ours minus the paper's.
     """
-    samples = with_data(index, index)
+    samples = with_data(index)
     virtual, real = samples[samples["dataset"] == DATASET], samples[samples["dataset"] == OTHER]
     ours = _counts(virtual.assign(samples=1))
     shown = comparable(virtual)
@@ -29,12 +29,12 @@ def captured(index: pd.DataFrame, paper: pd.DataFrame, paper_real: int) -> Summa
         ours, printed = (table.reindex(scenes, fill_value=0) for table in (ours, printed))
         ours, printed = _with_total(ours), _with_total(printed)
         difference = (ours - printed).where((ours != 0) | (printed != 0))
-        tables = {"ours": _or_none(ours), "paper": _or_none(printed), "difference": difference}
-        rows = pd.concat([table.assign(source=name) for name, table in tables.items()])
+        tables = {"ours": _or_none(ours), "paper": _or_none(printed), DIFFERENCE: difference}
+        rows = pd.concat([table.assign(**{SOURCE: name}) for name, table in tables.items()])
         rows = rows.loc[[*scenes, TOTAL]]
     else:
-        rows = _or_none(_with_total(ours)).assign(source="ours")
-    columns = [Column("scene", "Scene", TEXT), Column("source", "", TEXT, shown=shown)]
+        rows = _or_none(_with_total(ours)).assign(**{SOURCE: "ours"})
+    columns = [Column("scene", "Scene", TEXT), Column(SOURCE, "", TEXT, shown=shown)]
     columns += [Column(name, motion, WHOLE, group=case) for name, (case, motion) in CELLS.items()]
     columns += [Column(ELSE, "Other", WHOLE, shown=bool(rows[ELSE].notna().any())), Column("total", TOTAL, WHOLE)]
     notes = [describe_data(samples, DATASETS)]

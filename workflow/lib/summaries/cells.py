@@ -1,10 +1,11 @@
 """Cells as text, the same in every format."""
 
 import math
+from dataclasses import replace
 
 import pandas as pd
 
-from workflow.lib.summaries.summary import NUMBER, TEXT, Column
+from workflow.lib.summaries.summary import DIFFERENCE, NUMBER, SOURCE, TEXT, Column
 
 NOTHING = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"  # as wide as the plus sign
@@ -39,8 +40,11 @@ def _rounded(number: float, column: Column) -> str:
 def cells(rows: pd.DataFrame, columns: list[Column]) -> list[list[str]]:
     """All rows as text."""
     values = [list(rows[column.name]) for column in columns]
+    signed = [replace(column, signed=True) for column in columns]
+    sources = rows[SOURCE] if SOURCE in rows else [None] * len(rows)
     return [
-        [cell(value, column) for value, column in zip(row, columns, strict=True)] for row in zip(*values, strict=True)
+        [cell(*pair) for pair in zip(row, signed if source == DIFFERENCE else columns, strict=True)]
+        for source, row in zip(sources, zip(*values, strict=True), strict=True)
     ]
 
 

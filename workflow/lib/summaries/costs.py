@@ -2,7 +2,16 @@
 
 import pandas as pd
 
-from workflow.lib.summaries.metrics import KINDS, beside_paper, in_order, means, three, with_kind
+from workflow.lib.summaries.metrics import (
+    KINDS,
+    beside_paper,
+    describe_common,
+    in_order,
+    means,
+    three,
+    with_common,
+    with_kind,
+)
 from workflow.lib.summaries.origin import (
     by_dataset,
     comparable,
@@ -22,8 +31,8 @@ METHOD = (
     "How it is measured, the same way for every model: each sample and model in a process of its own, which first "
     "imports and loads all code, runs it on a tiny picture and reads the sample. Memory is the peak of resident memory "
     "(1 MB is a million bytes) while the operator is built and applied once, above what the process held before. Run "
-    "time is the median of {runs} more times of building and applying, with {threads} thread{s}, while no other job of "
-    "the run is at work."
+    "time is the median of {runs} more times of building and applying, with {threads} thread{s}. On a single machine "
+    "no other job of the run is at work meanwhile; on a cluster, other jobs may share the node."
 )
 PAPER = (
     "The paper's are means over a whole dataset, of other programs on another machine: it reports the memory of its "
@@ -31,9 +40,9 @@ PAPER = (
 )
 
 
-def costs(rows: pd.DataFrame, index: pd.DataFrame, paper: pd.DataFrame) -> Summary:
+def costs(rows: pd.DataFrame, paper: pd.DataFrame) -> Summary:
     """Means over the samples that were measured, by dataset and model."""
-    rows = with_kind(with_data(rows, index))
+    rows = with_common(with_kind(with_data(rows)), ["dataset"])
     rows = rows.assign(memory=rows["peak_memory"] / 1e6, pixels=_sizes(rows))
     numbers = (MEMORY, SECONDS, *PARTS)
     by_data = by_dataset(rows)
@@ -56,7 +65,7 @@ def costs(rows: pd.DataFrame, index: pd.DataFrame, paper: pd.DataFrame) -> Summa
         Column("data", "Data", TEXT, shown=False),
     )
     notes = [describe_data(rows, list(by_data)) or "No samples were measured."]
-    notes += [_method(rows), describe_paper("Table 4", "table4", shown, hidden)]
+    notes += [describe_common(rows), _method(rows), describe_paper("Table 4", "table4", shown, hidden)]
     notes += [PAPER] if shown else []
     return Summary(
         "table4",

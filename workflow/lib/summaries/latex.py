@@ -1,32 +1,8 @@
 """Summaries as LaTeX, for the packages booktabs and graphicx."""
 
-import re
-
 from workflow.lib.summaries.cells import cells, headings, is_text
+from workflow.lib.summaries.latex_text import escape
 from workflow.lib.summaries.summary import Summary
-
-SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    '"': r"\textquotedbl{}",
-    **{character: f"\\{character}" for character in "&%$#_"},
-    "“": "``",
-    "”": "''",
-    "\N{EN DASH}": "--",
-    "\N{MINUS SIGN}": "$-$",
-    "\N{MULTIPLICATION SIGN}": r"$\times$",
-    "↑": r"$\uparrow$",
-    "↓": r"$\downarrow$",
-    "∞": r"$\infty$",
-    "\N{GREEK SMALL LETTER SIGMA}": r"$\sigma$",
-}
-RAISED = dict(zip("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", strict=True))
-
 
 WIDEST = 7
 """More columns than so many are made to fit."""
@@ -92,11 +68,3 @@ def _body(summary: Summary) -> list[str]:
 
 def _line(parts: list[str]) -> str:
     return " & ".join(parts) + r" \\"
-
-
-def escape(text: str) -> str:
-    """Text that LaTeX sets as it is, on one line."""
-    flat = " ".join(text.split())
-    plain = "".join(SPECIAL.get(character, character) for character in flat)
-    raised = re.sub(f"[{''.join(RAISED)}]+", lambda found: f"$^{{{''.join(RAISED[c] for c in found[0])}}}$", plain)
-    return raised.replace("[", "{[}").replace("]", "{]}")  # after \\ they would be an option

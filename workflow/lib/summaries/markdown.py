@@ -32,4 +32,4 @@ def _line(parts: list[str]) -> str:
 
 def escape(text: str) -> str:
     """Text that Markdown shows as it is, on one line."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~&])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([\\`*_{}\[\]<>#|~&$])", r"\\\1", " ".join(text.split()))

@@ -32,12 +32,27 @@ CASES = ("Macro", "Trucking", "Standard")
 MOTIONS = ("parallax", "xy-rotation", "6-DoF")
 KINDS = ("icb", "pwb")
 
+NAMED = 5
+"""Samples that a note names."""
+
+
+def with_common(rows: pd.DataFrame, within: Sequence[str]) -> pd.DataFrame:
+    """The rows with a column ``common``: whether all models that have rows with the same ``within`` have the sample.
+
+    Models compete on the same samples: what one of them could not do counts for none.
+    """
+    together = rows.groupby([*within, pd.Series(0, index=rows.index)], dropna=False)["model"].transform("nunique")
+    here = rows.groupby(["dataset", "id"])["model"].transform("nunique")
+    return rows.assign(common=here == together)
+
 
 def means(rows: pd.DataFrame, keys: Sequence[str], columns: Sequence[Column]) -> pd.DataFrame:
-    """One row for each combination of ``keys`` that there is: the number of samples and the mean of each column."""
-    groups = rows.groupby(list(keys), dropna=False, sort=False)
-    found = groups[[column.name for column in columns]].mean()
-    found.insert(0, "samples", groups.size())
+    """One row for each combination of ``keys``: the number of ``common`` samples, and each column's mean over them."""
+    names = [column.name for column in columns]
+    counted = rows.assign(**{name: rows[name].where(rows["common"]) for name in names})
+    groups = counted.groupby(list(keys), dropna=False, sort=False)
+    found = groups[names].mean()
+    found.insert(0, "samples", groups["common"].sum())
     return found.reset_index()
 
 
@@ -90,6 +105,36 @@ def columns_of(columns: Sequence[Column], paper: bool, digits: Mapping[str, int]
     for column in columns:
         found += three(column, paper, digits[column.name]) if column.name in PRINTED else [column]
     return found
+
+
+def describe_common(rows: pd.DataFrame) -> str:
+    """Which samples are in no mean, because not every model has them."""
+    lost = sorted(rows.loc[~rows["common"], "id"].unique())
+    if not lost:
+        return ""
+    names = ", ".join(lost[:NAMED]) + (", ..." if len(lost) > NAMED else "")
+    return f"Not in any mean, because not every model could do them: {names} ({len(lost)} in all)."
+
+
+def describe_edges(rows: pd.DataFrame) -> str:
+    """Of how many samples there is no PSNR at depth edges."""
+    samples = rows[rows["common"]].drop_duplicates(["dataset", "id"])
+    flat = int(samples["psnr_edge"].isna().sum())
+    if not flat:
+        return ""
+    return f"PSNR at depth edges leaves out {flat} of {len(samples)} samples, which have no depth edges."
+
+
+def describe_counts(found: pd.DataFrame) -> str:
+    """Say so where our ``samples`` are not as many as the paper's, which are ``samples_printed``."""
+    here = found[found["samples_printed"].notna() & (found["samples"] != found["samples_printed"])]
+    if here.empty:
+        return ""
+    ours, printed = int(here["samples"].iloc[0]), int(here["samples_printed"].iloc[0])
+    return (
+        f"In {len(here)} of {len(found)} rows the number of samples is not the paper's, in the first {ours} instead of "
+        f"{printed}: these are means of other samples."
+    )
 
 
 def describe_lpips(rows: pd.DataFrame, reason: str | None) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from icb import InputError
 from workflow.lib.units import PUBLISHED
 
 SIMULATED, CAPTURED = "simulated", "captured"
@@ -14,17 +13,12 @@ DATASETS = ("VirtualCMB", "RealCMB")
 PAPER = "Torres and Kämäräinen, SCIA 2023"
 
 
-def with_data(rows: pd.DataFrame, index: pd.DataFrame) -> pd.DataFrame:
+def with_data(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with one more column ``data``: whether the sample is published, captured or simulated."""
-    known = index[["dataset", "id"]].copy()
-    known["data"] = CAPTURED
-    known.loc[index["source_format"] == PUBLISHED, "data"] = PUBLISHED
-    known.loc[index["simulated"].astype(bool), "data"] = SIMULATED
-    joined = rows.merge(known, on=["dataset", "id"], how="left", validate="many_to_one")
-    lost = joined.loc[joined["data"].isna(), "id"]
-    if len(lost):
-        raise InputError(f"index of samples: has no {lost.iloc[0]!r}, which the metrics have")
-    return joined
+    data = pd.Series(CAPTURED, index=rows.index, dtype=object)
+    data[rows["source_format"] == PUBLISHED] = PUBLISHED
+    data[rows["simulated"].astype(bool)] = SIMULATED
+    return rows.assign(data=data)
 
 
 def data_of(rows: pd.DataFrame) -> str:

@@ -12,6 +12,9 @@ from icb import InputError
 
 TEXT, WHOLE, NUMBER = pa.string(), pa.int64(), pa.float64()
 
+SOURCE, DIFFERENCE = "source", "difference"
+"""A column that says what a row holds, and what it says of differences, which are shown with their signs."""
+
 
 @dataclass(frozen=True)
 class Column:

@@ -42,10 +42,10 @@ def tables_of(
     reason = files.load_json(lpips).get("reason")
     return [
         captured(samples, numbers["table1"], int(numbers["table3"]["samples"].iloc[0])),
-        blur_in_virtual(blurred, samples, numbers["table2"], numbers["table1"], reason),
-        blur_in_real(blurred, samples, numbers["table3"], reason),
-        costs(measured, samples, numbers["table4"]),
-        restorations(restored, samples, numbers["table5"], reason),
+        blur_in_virtual(blurred, numbers["table2"], numbers["table1"], reason),
+        blur_in_real(blurred, numbers["table3"], reason),
+        costs(measured, numbers["table4"]),
+        restorations(restored, numbers["table5"], numbers["table1"], numbers["table3"], reason),
     ]
 
 
@@ -54,9 +54,8 @@ def write_ablation(folder: PathLike, **sources: Any) -> None:
     write_summary(ablation_of(**sources), Path(folder))
 
 
-def ablation_of(*, index: PathLike, blur: PathLike, lpips: PathLike, paper: PathLike = paper_numbers.FOLDER) -> Summary:
+def ablation_of(*, blur: PathLike, lpips: PathLike, paper: PathLike = paper_numbers.FOLDER) -> Summary:
     """The table of the ablation; ``blur`` has the scores of all variants."""
-    rows, samples = pd.read_parquet(blur), pd.read_parquet(index)
     slips = [str(slip) for slip in paper_numbers.misprints(ABLATION, paper)]
     reason = files.load_json(lpips).get("reason")
-    return ablation(rows, samples, paper_numbers.read(ABLATION, paper), slips, reason)
+    return ablation(pd.read_parquet(blur), paper_numbers.read(ABLATION, paper), slips, reason)
