@@ -464,7 +464,7 @@ def test_a_view_holds_what_is_wanted_and_nothing_else(tmp_path: Path) -> None:
 
     def show(wanted: dict[str, str]) -> dict[str, str]:
         folder = tmp_path / "view"
-        views._update(folder, wanted, lambda name: {f"{name}.txt": tmp_path / "store" / wanted[name] / "file"})
+        views.update_links(folder, wanted, lambda name: {f"{name}.txt": tmp_path / "store" / wanted[name] / "file"})
         return {path.name: path.read_text() for path in folder.glob("*.txt")}
 
     assert show({"one": "a", "two": "b"}) == {"one.txt": "a", "two.txt": "b"}

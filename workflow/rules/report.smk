@@ -73,12 +73,12 @@ rule write_report:
 rule prune:
     input:
         all_manifests,
-        PAGES,
     log:
         "results/logs/prune.log",
     conda:
         "../../environment.yml"
     params:
-        optional=ablation_manifests,
+        # Not every run has these.
+        optional=lambda wildcards: [PAGES, *ablation_manifests(wildcards)],
     script:
         "../scripts/prune.py"
