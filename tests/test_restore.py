@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 import torch
 
 import icb
+from icb.metrics import psnr
 from icb.restoration import History, Network, Settings, load_network, restore
 from icb.restoration.frame import Frame
 from tests.scenes import scene
@@ -23,13 +23,7 @@ SIZE = (36, 47)
 SMALL: dict[str, Any] = {"width": 24, "hidden": 2, "epochs": 6, "patch": (20, 30)}
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Iterator[None]:
-    """These networks are too small to be worth more, and tests run beside each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def smooth_picture(height: int, width: int, seed: int = 0) -> np.ndarray:
@@ -39,10 +33,6 @@ def smooth_picture(height: int, width: int, seed: int = 0) -> np.ndarray:
     picture = cv2.resize(coarse, (width, height), interpolation=cv2.INTER_CUBIC)
     picture[height // 3 : height // 2, width // 4 : width // 2] = (0.9, 0.2, 0.1)
     return np.clip(picture, 0, 1)
-
-
-def psnr(a: np.ndarray, b: np.ndarray) -> float:
-    return float(-10 * np.log10(np.mean((a.astype(np.float64) - b) ** 2)))
 
 
 @pytest.fixture(scope="module")

@@ -12,12 +12,13 @@ import icb
 from icb.cli import deblur, main, render
 from icb.pictures import read_image, write_image
 from icb.restoration import Settings, load_network
-from tests.test_restore import one_thread, scene, smooth_picture
+from tests.scenes import scene
+from tests.test_restore import smooth_picture
 
 SIZE = (32, 45)
 QUICK = ["--width", "16", "--epochs", "3"]
 
-__all__ = ["one_thread"]  # a fixture
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture
