@@ -96,8 +96,9 @@ class Network(torch.nn.Module):
         if size is None:
             if not (math.isfinite(scale) and scale > 0):
                 raise InputError(f"scale: got {scale}, expected a number above 0")
-            down, across = (min(length * scale, MOST_PIXELS + 1) for length in (tall, wide))
-            size = max(1, math.floor(down + 0.5)), max(1, math.floor(across + 0.5))
+            if max(tall, wide) * scale > MOST_PIXELS:
+                raise InputError(f"scale: got {scale}, expected a picture of at most {MOST_PIXELS:,} pixels")
+            size = max(1, math.floor(tall * scale + 0.5)), max(1, math.floor(wide * scale + 0.5))
         picture = _empty_picture(*size)
         height, width = size
         rows = top - 0.5 + (torch.arange(height, dtype=torch.float64) + 0.5) * (tall / height)
