@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from icb.camera import Camera
 from icb.compositing import ImageCompositingBlur
-from icb.errors import DivergenceError, InputError
+from icb.errors import CheckpointError, DivergenceError, InputError
 from icb.geometry import blur_extent, blur_variation, depth_sequence, displacement_for_variation
 from icb.layers import Layer
 from icb.operator import BlurOperator
@@ -27,6 +27,7 @@ __all__ = [
     "PWB",
     "BlurOperator",
     "Camera",
+    "CheckpointError",
     "DivergenceError",
     "ImageCompositingBlur",
     "InputError",

@@ -11,3 +11,7 @@ class OutputError(InputError):
 
 class DivergenceError(InputError):
     """A fit whose loss is no finite number any more. The message names the sample and the epoch."""
+
+
+class CheckpointError(InputError):
+    """A checkpoint that the fit cannot go on from: of another fit, or damaged."""

@@ -5,6 +5,7 @@ import json
 import os
 import secrets
 import stat
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,19 @@ def write(path: str | os.PathLike[str], writer: Callable[[Path], object]) -> Non
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
+
+
+def check_place(path: str | os.PathLike[str]) -> None:
+    """Refuse a place that :func:`write` could not write to, by trying, and leave nothing there."""
+    path = Path(path)
+    try:
+        if path.is_dir():
+            raise OutputError(f"{path}: is a folder, expected a file")
+        folder = next(parent for parent in path.absolute().parents if parent.exists())  # write makes the rest
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
 def check_plain(path: str | os.PathLike[str]) -> None:
@@ -65,7 +79,7 @@ def load_json(path: str | os.PathLike[str]) -> Any:
 
 def load_npz(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     """The arrays of an ``.npz`` file; object arrays, which are pickles, are refused."""
-    _require_file(path)
+    require_file(path)
     try:
         with np.load(path, allow_pickle=False) as archive:
             if not isinstance(archive, np.lib.npyio.NpzFile):
@@ -79,7 +93,7 @@ def load_npz(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
 
 def load_npy(path: str | os.PathLike[str]) -> np.ndarray:
     """The array of an ``.npy`` file; object arrays, which are pickles, are refused."""
-    _require_file(path)
+    require_file(path)
     try:
         array = np.load(path, allow_pickle=False)
     except Exception as error:  # numpy raises what it likes on broken files
@@ -90,6 +104,9 @@ def load_npy(path: str | os.PathLike[str]) -> np.ndarray:
     return array
 
 
-def _require_file(path: str | os.PathLike[str]) -> None:
+def require_file(path: str | os.PathLike[str]) -> None:
+    """Refuse what is not there, and folders."""
+    if Path(path).is_dir():
+        raise InputError(f"{path}: is a folder, expected a file")
     if not Path(path).is_file():
         raise InputError(f"{path}: no such file")

@@ -22,10 +22,11 @@ Span = tuple[int, int]
 """The first row or column and the one after the last."""
 
 
-class Linear(Protocol):
+class Blur(Protocol):
     """What a blur operator must offer to be restored from: :class:`icb.BlurOperator` does.
 
-    ``blur(x)`` takes torch ``(3, H, W)`` and is differentiable; ``adjoint`` is its transpose.
+    ``blur(x)`` takes torch ``(3, H, W)`` to the same and is differentiable; a pixel depends on those up to
+    ``radius`` rows and columns away.
     """
 
     @property
@@ -36,6 +37,10 @@ class Linear(Protocol):
 
     def __call__(self, x: Any) -> Any: ...
 
+
+class Linear(Blur, Protocol):
+    """A blur operator with its transpose."""
+
     def adjoint(self, y: Any) -> Any: ...
 
 
@@ -43,13 +48,13 @@ class BlurPatch:
     """Some rows of a blur operator: ``y = patch(x)`` takes a padded patch to the blurred patch.
 
     As with the whole operator, numpy ``(h, w)`` or ``(h, w, C)`` and torch ``(..., h, w)`` are understood,
-    torch results are differentiable, and ``patch.adjoint`` is the exact transpose.
+    torch results are differentiable, and ``patch.adjoint`` is the exact transpose if the operator has one.
 
     ``operator`` blurs a canvas into which the padded patch is laid at ``origin``; what sticks out is cut
     off, what is not covered is zero.
     """
 
-    def __init__(self, operator: Linear, shape: Shape, radius: Shape, origin: Shape) -> None:
+    def __init__(self, operator: Blur | Linear, shape: Shape, radius: Shape, origin: Shape) -> None:
         self.shape, self.radius, self.padded_shape = shape, radius, padded_shape(shape, radius)
         self._operator, self._origin = operator, origin
 
@@ -65,6 +70,8 @@ class BlurPatch:
         """The transpose, from a patch to a padded one: ``<patch(x), y> = <x, patch.adjoint(y)>``."""
         self._check(y, self.shape)
         top, left = self._origin
+        if not hasattr(self._operator, "adjoint"):
+            raise InputError(f"adjoint: {type(self._operator).__name__} has none")
         spread = self._operator.adjoint(place(y, top + self.radius[0], left + self.radius[1], self._operator.shape))
         padded: Image = place(spread, -top, -left, self.padded_shape)
         return padded
@@ -75,7 +82,7 @@ class BlurPatch:
             raise InputError(f"patch: got shape {found}, expected {shape[0]} x {shape[1]} pixels")
 
 
-def patch_of(blur: Linear, rows: Span, columns: Span) -> BlurPatch:
+def patch_of(blur: Blur, rows: Span, columns: Span) -> BlurPatch:
     """The patch of any operator: its own ``patch(rows, columns)``, or one through the whole picture.
 
     The latter blurs all of the picture for each patch, and at the image's borders the operator's own rule
@@ -87,7 +94,7 @@ def patch_of(blur: Linear, rows: Span, columns: Span) -> BlurPatch:
     return whole_patch(blur, rows, columns)
 
 
-def whole_patch(blur: Linear, rows: Span, columns: Span) -> BlurPatch:
+def whole_patch(blur: Blur, rows: Span, columns: Span) -> BlurPatch:
     """A patch by blurring the whole picture, zero around the padded patch."""
     check_patch(blur.shape, rows, columns)
     shape = (rows[1] - rows[0], columns[1] - columns[0])

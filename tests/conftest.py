@@ -1,5 +1,6 @@
 """Fixtures that several test modules share."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,3 +24,14 @@ def built(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("built")
     build([raw / UNITY, raw / IOS], out, Options())
     return out
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """For networks too small to be worth more: tests run beside each other."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

@@ -11,14 +11,19 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from datasets.sample import Sample
 from icb import InputError
+from icb.restoration import Settings
 from tests.pipeline import MACRO, PHONE, ROOT, STANDARD, Project, chain_of, copy_sources, make_project
+from tests.scenes import scene
 from workflow.lib import code_version, manifest, progress, run, views
 from workflow.lib.manifest import LeftOut, Task
 from workflow.lib.progress import Monitor, Ticker
 from workflow.lib.shards import Shards, label
+from workflow.lib.stages import restore as restore_stage
 from workflow.lib.store import Store
 from workflow.lib.units import Unit, digest, fingerprint, printable
 
@@ -511,3 +516,27 @@ def test_one_sample_by_its_id(tmp_path: Path) -> None:
     project.run("results/metrics/blur.parquet")
     assert project.computed(before) == chain_of(STANDARD, PHONE)
     assert [row for row in project.rows("metrics/blur.parquet") if row["id"] == name] == rows
+
+
+# --- Restoring ---
+
+
+def test_a_damaged_checkpoint_is_set_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is the pipeline's own file: the sample is restored as if it had not been there."""
+    s = scene(12, 15, "pan-tilt", 2.0)
+    picture = (255 * s.image()).astype(np.uint8)
+    sample = Sample("one", "VirtualCMB", None, None, None, picture, picture, s.depth, s.trajectory, s.camera, 0, "log")
+    monkeypatch.setattr(restore_stage, "read_sample", lambda _: sample)
+    checkpoint, damaged, records = tmp_path / "fit.safetensors", b"", []
+    settings = Settings(width=8, hidden=1, epochs=2)
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        records.append(restore_stage._restore({}, settings, {"model": "pwb"}, None, 1, tmp_path / name, checkpoint))
+        if name == "first":
+            damaged = checkpoint.read_bytes()[:-1] + b"?"
+            checkpoint.write_bytes(damaged)
+    assert records[0]["estimate_sha256"] == records[1]["estimate_sha256"]
+    assert "begins anew: " in capsys.readouterr().out
+    assert (tmp_path / "fit.unusable").read_bytes() == damaged

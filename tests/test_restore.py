@@ -4,17 +4,23 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
 import pytest
+import safetensors.torch
 import torch
 
 import icb
+from icb.metrics import psnr
+from icb.patches import patch_of
 from icb.restoration import History, Network, Settings, load_network, restore
+from icb.restoration import tensors as archive
+from icb.restoration.arguments import settings_of
+from icb.restoration.checkpoint import ROUNDING, identify
 from icb.restoration.frame import Frame
 from tests.scenes import scene
 from tests.test_restore_patches import Shift
@@ -23,13 +29,7 @@ SIZE = (36, 47)
 SMALL: dict[str, Any] = {"width": 24, "hidden": 2, "epochs": 6, "patch": (20, 30)}
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Iterator[None]:
-    """These networks are too small to be worth more, and tests run beside each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def smooth_picture(height: int, width: int, seed: int = 0) -> np.ndarray:
@@ -39,10 +39,6 @@ def smooth_picture(height: int, width: int, seed: int = 0) -> np.ndarray:
     picture = cv2.resize(coarse, (width, height), interpolation=cv2.INTER_CUBIC)
     picture[height // 3 : height // 2, width // 4 : width // 2] = (0.9, 0.2, 0.1)
     return np.clip(picture, 0, 1)
-
-
-def psnr(a: np.ndarray, b: np.ndarray) -> float:
-    return float(-10 * np.log10(np.mean((a.astype(np.float64) - b) ** 2)))
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +161,7 @@ def test_an_interrupted_fit_ends_as_an_undisturbed_one(
     path = tmp_path / "fit.safetensors"
 
     def stop(row: dict[str, float], _: Network) -> None:
-        if row["epoch"] == stop_after:
+        if row["epoch"] == stop_after + 1:  # an epoch is kept once the next one has begun well
             raise Stop
 
     with pytest.raises(Stop):
@@ -241,7 +237,9 @@ def test_no_motion_and_a_single_pixel() -> None:
         (lambda y: y[:-1], r"blurry: got 35 x 47 pixels, expected 36 x 47, as the operator's"),
         (lambda y: y[..., :2], r"blurry: got shape \(36, 47, 2\), expected \(H, W, 3\)"),
         (lambda y: y[..., 0], r"blurry: got shape \(36, 47\)"),
-        (lambda y: torch.from_numpy(y), r"blurry: got shape \(47, 3, 36\)"),
+        (lambda y: torch.from_numpy(y), r"blurry: got a tensor of shape \(36, 47, 3\), expected \(3, H, W\)"),
+        (lambda y: torch.from_numpy(y[..., 0]).requires_grad_(), r"blurry: got a tensor of shape \(36, 47\), expected"),
+        (lambda y: torch.zeros(3, 36, 47, dtype=torch.uint8), "blurry: got uint8, expected floats"),
         (lambda y: (255 * y).astype(np.uint8), "blurry: got uint8, expected floats between 0 and 1"),
         (lambda y: 255 * y, "blurry: got .* at row 0, column 0, expected numbers between 0 and 1"),
         (lambda y: np.where(np.arange(47)[:, None] == 5, np.nan, y), "blurry: got nan at row 0, column 5"),
@@ -260,6 +258,12 @@ def test_bad_photos(blurry: np.ndarray, blur: icb.ICB, change: Any, message: str
         ({"epochs": 0}, "epochs: got 0, expected a whole number of at least 1"),
         ({"epochs": -3}, "epochs: got -3"),
         ({"epochs": 2.5}, "epochs: got 2.5"),
+        ({"settings": {"epochs": 1}}, "settings: got dict, expected icb.restoration.Settings"),
+        ({"device": "gpu"}, "device: got 'gpu', expected one that torch can use here"),
+        ({"device": "cuda:99"}, "device: got 'cuda:99', expected one that torch can use here"),
+        ({"learning_rate": 1e39}, "learning_rate: got 1e[+]39, expected at most 1e[+]30"),
+        ({"final_learning_rate": 1e-3}, "final_learning_rate: got 0.001, expected at most the first, 0.0005"),
+        ({"seed": 10**22}, "seed: got 1000000.*, expected at most 9223372036854775807"),
         ({"network": "cnn"}, "network: got 'cnn', expected 'siren' or 'fourier'"),
         ({"network": "fourier", "width": 25}, "width: got 25, expected an even number"),
         ({"gradient": "numeric"}, "gradient: got 'numeric', expected 'analytic' or 'finite-difference'"),
@@ -277,10 +281,63 @@ def test_bad_settings(blurry: np.ndarray, blur: icb.ICB, settings: dict[str, Any
         restore(blurry, blur, **settings)
 
 
+def test_settings_that_follow_from_others() -> None:
+    assert [Settings(network=kind).complete().width for kind in ("siren", "fourier")] == [192, 448]
+    assert Settings().complete().final_learning_rate == 5e-6
+    assert Settings(learning_rate=1e-6).learning_rate_at(399) < 1e-6
+    assert Settings(learning_rate=1e-3, final_learning_rate=1e-3).learning_rate_at(7) == 1e-3
+    # What was said stays, and what was not follows.
+    assert settings_of(Settings(width=64), {"network": "fourier"}).complete().width == 64
+    assert settings_of(Settings(), {"network": "fourier"}).complete().width == 448
+    assert settings_of(Settings(), {"learning_rate": 1e-2}).complete().final_learning_rate == 1e-4
+    counted = Settings(epochs=np.int64(2), omega=np.float32(15), patch=(np.int32(3), 4))  # type: ignore[arg-type]
+    assert counted == Settings(epochs=2, omega=15.0, patch=(3, 4))
+    assert type(counted.epochs) is int and type(counted.omega) is float
+
+
+def test_photos_of_few_bits_are_taken(blurry: np.ndarray, blur: icb.ICB) -> None:
+    photo = torch.from_numpy(blurry).permute(2, 0, 1).bfloat16().requires_grad_()
+    found = restore(photo, blur, **{**SMALL, "epochs": 1})
+    expected = restore(photo.detach().float(), blur, **{**SMALL, "epochs": 1})
+    np.testing.assert_array_equal(found.image, expected.image)
+
+
+def test_operators_without_what_is_needed(blurry: np.ndarray) -> None:
+    with pytest.raises(icb.InputError, match="blur: got function, expected an operator to call, with a shape and a"):
+        restore(blurry, lambda x: x)
+
+
+@pytest.mark.parametrize("moves", [(20, 1), (1, 20)])
+def test_a_blur_that_leaves_a_narrow_image(moves: tuple[int, int]) -> None:
+    """Rows are compared with the height, columns with the width."""
+    shape = (9, 60) if moves[0] > moves[1] else (60, 9)
+    blur = Identity(shape, moves)
+    with pytest.raises(icb.InputError, match=f"blur: moves by up to {moves[0]} rows and {moves[1]} columns, expected"):
+        restore(np.zeros((*shape, 3), np.float32), blur)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """All that an operator needs, and no more."""
+
+    shape: tuple[int, int]
+    radius: tuple[int, int] = (0, 0)
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        return 1 * x
+
+
+def test_an_operator_needs_no_adjoint(sharp: np.ndarray) -> None:
+    blur = Identity(SIZE)
+    assert restore(sharp, blur, **SMALL).history.loss[-1] < 1
+    with pytest.raises(icb.InputError, match="adjoint: Identity has none"):
+        patch_of(blur, (0, 4), (0, 5)).adjoint(torch.zeros(3, 4, 5))
+
+
 def test_a_blur_that_leaves_the_image() -> None:
     s = scene(9, 14, "parallax", pixels=40.0)
     blur = icb.ICB(s.depth, s.trajectory, s.camera)
-    with pytest.raises(icb.InputError, match=r"blur: moves by up to \d+ rows and 4\d columns, expected less than"):
+    with pytest.raises(icb.InputError, match=r"blur: moves by up to \d+ rows and 4\d columns, expected at most"):
         restore(np.zeros((9, 14, 3), np.float32), blur)
 
 
@@ -296,12 +353,30 @@ def test_divergence_names_sample_and_epoch_and_keeps_the_last_good_checkpoint(
             with torch.no_grad():
                 network.weights[1][0, 0] = float("inf")
 
-    with pytest.raises(icb.DivergenceError, match=r"street 7: the fit diverged in epoch 4 of 6: loss nan"):
+    with pytest.raises(icb.DivergenceError, match=r"street 7: the fit diverged in epoch 4 of 6: loss nan") as caught:
         restore(blurry, blur, name="street 7", checkpoint=path, checkpoint_seconds=0, on_epoch=poison, **SMALL)
+    kept_is = f"{path} keeps epoch 2: icb render draws it, other settings need another checkpoint"
+    assert str(caught.value).endswith(f"try a smaller learning rate; {kept_is}")
     assert path.read_bytes() == kept[0]
+    assert np.isfinite(load_network(path).render()).all()
     assert len(restore(blurry, blur, checkpoint=path, **SMALL).history) == 6
     with pytest.raises(icb.InputError, match="the photo: the fit diverged in epoch"):
         restore(blurry, blur, **{**SMALL, "learning_rate": 1e30})
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_divergence_in_the_last_step(
+    blurry: np.ndarray, blur: icb.ICB, tmp_path: Path, compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether sines of huge angles are NaN or not; and what has not been seen to be good is not kept."""
+    monkeypatch.setattr("numba.config.DISABLE_JIT", not compiled)
+    options = {**SMALL, "patch": SIZE, "learning_rate": 1e30}
+    path = tmp_path / "fit.safetensors"
+    with pytest.raises(icb.DivergenceError, match=r"diverged in epoch 1 of 1: colours of .*: try a smaller [a-z ]*$"):
+        restore(blurry, blur, checkpoint=path, **{**options, "epochs": 1})
+    with pytest.raises(icb.DivergenceError, match=r"diverged in epoch 2 of 6: loss .*: try a smaller [a-z ]*$"):
+        restore(blurry, blur, checkpoint=path, checkpoint_seconds=0, **options)
+    assert not path.exists()
 
 
 @pytest.fixture(scope="module")
@@ -311,20 +386,36 @@ def checkpoint(blurry: np.ndarray, blur: icb.ICB, tmp_path_factory: pytest.TempP
     return path.read_bytes()
 
 
-def edited(content: bytes, key: str, value: Any) -> bytes:
-    """A safetensors file with one value of the description changed: 8 bytes of length, JSON, numbers."""
-    size = int.from_bytes(content[:8], "little")
-    header = json.loads(content[8 : 8 + size])
+def unpacked(content: bytes) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+    """Tensors and description of a safetensors file: 8 bytes of length, JSON, numbers."""
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
     described = json.loads(header["__metadata__"]["icb"])
+    del described["sha256"]
+    return safetensors.torch.load(content), described
+
+
+def edited(content: bytes, key: str, value: Any) -> bytes:
+    """The file as it would be with another value of the description."""
+    tensors, described = unpacked(content)
     place = described
     *outer, last = key.split(".")
     for name in outer:
         place = place[name]
     place[last] = value
-    header["__metadata__"]["icb"] = json.dumps(described)
-    packed = json.dumps(header).encode()
-    packed += b" " * (-len(packed) % 8)
-    return len(packed).to_bytes(8, "little") + packed + content[8 + size :]
+    return archive.pack(tensors, described)
+
+
+def repainted(content: bytes, name: str, values: list[float]) -> bytes:
+    """The file as it would be with other numbers in a tensor."""
+    tensors, described = unpacked(content)
+    return archive.pack({**tensors, name: torch.tensor(values, dtype=tensors[name].dtype)}, described)
+
+
+def flipped(content: bytes, place: int) -> bytes:
+    """The file with one bit turned over."""
+    changed = bytearray(content)
+    changed[place] ^= 2
+    return bytes(changed)
 
 
 @pytest.mark.parametrize(
@@ -344,8 +435,12 @@ def edited(content: bytes, key: str, value: Any) -> bytes:
         (lambda c: edited(c, "frame.down", "1"), "its description is incomplete"),
         (lambda c: edited(c, "settings", None), "its description is incomplete"),
         (lambda c: edited(c, "photo", "0"), "belongs to a fit of another photo"),
-        (lambda c: edited(c, "steps", 2), "got 2 steps after 6 epochs"),
-        (lambda c: c[:-4] + b"\xff\xff\xff\xff", "holds numbers that are not finite"),
+        (lambda c: edited(c, "steps", 25), "got 25 steps after 6 epochs, expected 24"),
+        (lambda c: repainted(c, "mean.biases.2", 24 * [float("nan")]), "holds numbers that are not finite"),
+        (lambda c: repainted(c, "history.loss", 6 * [float("nan")]), "expected finite numbers as loss"),
+        (lambda c: repainted(c, "history.epoch", [1, 2, 3, 5, 4, 6]), "expected epochs 1 to 6"),
+        (lambda c: flipped(c, -1), "is damaged: its checksum is another"),
+        (lambda c: flipped(c, c.index(b"0.0005")), "is damaged: its checksum is another"),
     ],
 )
 def test_checkpoints_that_cannot_be_gone_on_with(
@@ -353,7 +448,7 @@ def test_checkpoints_that_cannot_be_gone_on_with(
 ) -> None:
     path = tmp_path / "fit.safetensors"
     path.write_bytes(change(checkpoint))
-    with pytest.raises(icb.InputError, match=message) as caught:
+    with pytest.raises(icb.CheckpointError, match=message) as caught:
         restore(blurry, blur, checkpoint=path, **SMALL)
     assert str(caught.value).startswith(str(path))
     assert path.read_bytes() == change(checkpoint)
@@ -373,15 +468,36 @@ def test_checkpoints_of_another_photo_or_blur(
         restore(blurry, other, checkpoint=path, **SMALL)
 
 
+@pytest.mark.parametrize("model", [icb.ICB, icb.PWB])
+def test_a_blur_that_differs_in_a_small_part_is_another(model: type[icb.ICB | icb.PWB]) -> None:
+    shape = (144, 256)
+    depth = np.full(shape, 2.0, np.float32)
+    depth[40:52, 40:52] = 1.0
+    other = depth.copy()
+    other[80:84, 120:124] = 1.0
+    camera = icb.Camera.centred(500, shape[1], shape[0])
+    trajectory = icb.Trajectory.from_motion([[0, 0, 0], [0.01, 0, 0], [0.02, 0, 0]])
+    photo = np.zeros((*shape, 3), np.float32)
+    probes = [identify(photo, model(d, trajectory, camera)).probe for d in (depth, depth, other)]
+    assert torch.equal(probes[0], probes[1])
+    assert float((probes[0] - probes[2]).abs().max()) > 100 * ROUNDING
+    # Between the compiled code and torch's, there is rounding only.
+    again = identify(photo, model(depth, trajectory, camera, backend="torch")).probe
+    assert float((probes[0] - again).abs().max()) < ROUNDING / 10
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         (lambda c: edited(c, "settings.width", 25), r"'weights.0' is torch.float32 of shape \(24, 2\), expected"),
         (lambda c: edited(c, "settings.width", 10**12), "expected float32 of"),
         (lambda c: edited(c, "settings.hidden", 9), "'weights.3' is torch.float32 of shape"),
-        (lambda c: edited(c, "kind", "checkpoint of a fit"), "got checkpoint of a fit, expected a network"),
+        (lambda c: edited(c, "kind", "checkpoint of a fit"), "has no 'weights.0'"),
+        (lambda c: edited(c, "kind", "picture"), "got picture, expected a network or checkpoint of a fit"),
+        (lambda c: flipped(c, -1), "is damaged: its checksum is another"),
+        (lambda c: flipped(c, c.index(b"30.0")), "is damaged: its checksum is another"),
         (lambda c: edited(c, "frame.height", 0), "frame: got Frame"),
-        (lambda c: c[:99], "expected a network as .safetensors"),
+        (lambda c: c[:99], "expected a network or checkpoint of a fit as .safetensors"),
     ],
 )
 def test_files_that_are_no_network(tmp_path: Path, change: Any, message: str) -> None:
@@ -392,6 +508,8 @@ def test_files_that_are_no_network(tmp_path: Path, change: Any, message: str) ->
         load_network(path)
     with pytest.raises(icb.InputError, match="nowhere: no such file"):
         load_network("nowhere")
+    with pytest.raises(icb.InputError, match=f"{tmp_path}: is a folder, expected a file"):
+        load_network(tmp_path)
 
 
 def test_importing_the_library_does_not_import_torch() -> None:

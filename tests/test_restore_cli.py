@@ -12,12 +12,13 @@ import icb
 from icb.cli import deblur, main, render
 from icb.pictures import read_image, write_image
 from icb.restoration import Settings, load_network
-from tests.test_restore import one_thread, scene, smooth_picture
+from tests.scenes import scene
+from tests.test_restore import smooth_picture
 
 SIZE = (32, 45)
 QUICK = ["--width", "16", "--epochs", "3"]
 
-__all__ = ["one_thread"]  # a fixture
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture
@@ -45,10 +46,11 @@ def test_deblur_does_what_the_library_does(files: Path, model: str, capsys: pyte
     settings = Settings(width=16, epochs=3, seed=4, patch=(20, 20))
     expected = icb.restore(read_image("blurry.png"), blur, settings)
     np.testing.assert_array_equal(np.load("sharp.npy"), expected.image)
-    assert load_network("net.safetensors").settings == settings
+    assert load_network("net.safetensors").settings == settings.complete()
     printed = capsys.readouterr().out
     assert re.fullmatch(
-        rf"sharp\.npy: {model.upper()}.*, blurs to the photo with a PSNR of {expected.history.psnr[-1]:.2f} dB\n",
+        rf"sharp\.npy: {model.upper()}.*, blurred to the photo with a mean PSNR of {expected.history.psnr[-1]:.2f} dB "
+        r"during the last epoch\n",
         printed,
     )
 
@@ -69,6 +71,18 @@ def test_the_progress_shows_loss_and_psnr_and_changes_nothing(
     assert np.abs(early - np.clip(np.load("sharp.npy"), 0, 1)).max() > 1 / 255
 
 
+def test_a_preview_that_cannot_be_written_does_not_end_the_fit(
+    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def in_the_way(_: str) -> None:
+        Path("folder/look.png").mkdir(parents=True, exist_ok=True)
+
+    monkeypatch.setattr("icb.files.check_place", in_the_way)  # after the check, somebody makes a folder there
+    assert main([*COMMAND, *QUICK, "--preview", "folder/look.png", "--every", "2", "-q", "-o", "sharp.npy"]) == 0
+    assert re.match(r"icb: no preview of epoch 2: folder/look\.png: cannot be written: ", capsys.readouterr().err)
+    assert np.load("sharp.npy").shape == (*SIZE, 3)
+
+
 def test_deblur_goes_on_from_a_checkpoint(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kept = ["--checkpoint", "fit.safetensors"]
     assert main([*COMMAND, *QUICK, *kept, "-o", "one.npy"]) == 0
@@ -76,6 +90,8 @@ def test_deblur_goes_on_from_a_checkpoint(files: Path, capsys: pytest.CaptureFix
     assert main([*COMMAND, *QUICK, *kept, "-o", "two.npy"]) == 0
     np.testing.assert_array_equal(np.load("one.npy"), np.load("two.npy"))
     assert Path("fit.safetensors").read_bytes() == before
+    assert main(["render", "fit.safetensors", "-o", "drawn.npy"]) == 0
+    np.testing.assert_array_equal(np.load("drawn.npy"), np.load("one.npy"))
     capsys.readouterr()
     assert main([*COMMAND, *QUICK, *kept, "--network", "fourier", "-o", "three.npy"]) == 2
     assert "fit.safetensors: belongs to another fit: network: got 'siren'" in capsys.readouterr().err
@@ -109,12 +125,25 @@ def test_render_draws_any_size_and_part(files: Path, capsys: pytest.CaptureFixtu
         (["--checkpoint", "blurry.png"], r"blurry\.png: expected a checkpoint"),
         (["--network-seed", "-3"], "seed: got -3"),
         (["--seed", "3"], "--seed: got 3, expected only with --shake"),
+        (["--network-seed", "99999999999999999999999"], "seed: got 99999999999999999999999, expected at most"),
+        (["--learning-rate", "1e39"], r"learning_rate: got 1e\+39, expected at most"),
+        (["--checkpoint", "."], r"\.: is a folder, expected a file"),
+        (["-o", "/proc/o.png"], r"/proc/o\.png: cannot be written"),
+        (["--save-network", "/proc/n.safetensors"], r"/proc/n\.safetensors: cannot be written"),
+        (["--checkpoint", "/proc/c.safetensors"], r"/proc/c\.safetensors: cannot be written"),
+        (["--preview", "blurry.png/p.png"], r"blurry\.png/p\.png: cannot be written: Not a directory"),
+        (["--save-network", "c.st", "--checkpoint", "./c.st"], "--checkpoint: got ./c.st, .*that of --save-network"),
     ],
 )
 def test_mistakes_end_in_one_line(
-    files: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    files: Path,
+    arguments: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = sorted(files.iterdir())
+    monkeypatch.setattr("icb.restoration.fit.patch_loss", lambda *_: pytest.fail("there was a fit"))
     assert main([*COMMAND, "-o", "o.png", *arguments]) == 2
     error = capsys.readouterr().err
     assert error.startswith("icb: ") and error.count("\n") == 1
@@ -126,7 +155,8 @@ def test_mistakes_end_in_one_line(
     ("arguments", "message"),
     [
         (["nowhere.safetensors", "-o", "o.png"], r"nowhere\.safetensors: no such file"),
-        (["blurry.png", "-o", "o.png"], r"blurry\.png: expected a network as \.safetensors"),
+        (["blurry.png", "-o", "o.png"], r"blurry\.png: expected a network or checkpoint of a fit as \.safetensors"),
+        ([".", "-o", "o.png"], r"\.: is a folder, expected a file"),
         (["blurry.png", "-o", "o.doc"], r"o\.doc: got '\.doc'"),
     ],
 )

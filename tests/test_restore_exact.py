@@ -1,7 +1,7 @@
 """Loss, gradients and steps of a fit against a literal one with double backward."""
 
 import math
-from collections.abc import Iterator
+import weakref
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from icb.restoration.fit import restore
 from icb.restoration.frame import Frame, cut
 from icb.restoration.loss import finite_steepness, make_patch, patch_loss
 from tests import literal_fit, reference
+from tests.bench import restore as bench_restore
 from tests.scenes import scene
 from tests.test_blur_exact import arguments
 from tests.test_restore_patches import literal_padded
@@ -24,13 +25,7 @@ models = pytest.mark.parametrize("model", ["icb", "pwb"])
 PENALTY = 0.05  # large enough that a mistake in its gradient shows
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Iterator[None]:
-    """These networks are too small to be worth more, and tests run beside each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def twin(network: Network) -> torch.nn.Module:
@@ -81,7 +76,6 @@ def test_loss_and_gradients_equal_the_literal_ones(
     down, right = operator.radius
     mine = points[rows[0] : rows[1] + 2 * down, columns[0] : columns[1] + 2 * right]
     torch.testing.assert_close(patch.points.double(), mine.reshape(-1, 2), atol=1e-7, rtol=0)
-    patch = make_patch(photo.to(dtype), operator, frame, rows, columns)
     object.__setattr__(patch, "points", mine.reshape(-1, 2).to(dtype))
 
     def blur(picture: torch.Tensor) -> torch.Tensor:
@@ -112,6 +106,29 @@ def test_what_is_not_kept_is_made_again(kind: str, monkeypatch: pytest.MonkeyPat
         results.append([steepness.detach(), *gradients(network)])
     for alike in zip(*results, strict=True):
         assert torch.equal(alike[0], alike[1]) and torch.equal(alike[0], alike[2])
+
+
+@kinds
+def test_few_sums_over_chunks_are_in_memory_at_a_time(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is as large as all weights: with 100 chunks at once, a wide network would need gigabytes."""
+    monkeypatch.setitem(evaluate.CHUNK, "cpu", 16 * 20)
+    made: list[weakref.ref[torch.Tensor]] = []
+    alive: list[int] = []
+    zeros_like = torch.zeros_like
+
+    def counted(tensor: torch.Tensor) -> torch.Tensor:
+        zeros = zeros_like(tensor)
+        made.append(weakref.ref(zeros))
+        alive.append(sum(each() is not None for each in made))
+        return zeros
+
+    monkeypatch.setattr(torch, "zeros_like", counted)
+    network = Network(Settings(network=kind, width=16, hidden=1), Frame(*SIZE, 0, 0))
+    values, steepness = network.evaluate(Frame(*SIZE, 0, 0).patch((0, 37), (0, 53)), steepness=True)
+    (values.sum() + steepness).backward()
+    assert len(made) > 500
+    # Those of the way forward, those of the way back so far, and those of one chunk.
+    assert max(alive) <= 3 * 6
 
 
 def test_without_the_compiled_sine_the_result_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,6 +193,14 @@ def test_the_first_weights_are_those_of_a_siren() -> None:
     assert [tuple(w.shape) for w in fourier.weights] == [*[(448, 448)] * 4, (3, 448)]
     assert fourier.frequencies.shape == (224, 2) and float(fourier.frequencies.std()) == pytest.approx(5, rel=0.1)
     assert not fourier.frequencies.requires_grad
+
+
+def test_the_benchmark_lets_the_literal_network_see_the_same_points() -> None:
+    s = bench_restore.bench_scene(192, 256)
+    blur = icb.ICB(s.depth, s.trajectory, s.camera, n=1.25)
+    assert blur.radius[0] != blur.radius[1]
+    ours = Frame(*blur.shape, *blur.radius).patch(bench_restore.ROWS, bench_restore.COLUMNS)
+    torch.testing.assert_close(bench_restore.literal_points(blur).reshape(-1, 2), ours, atol=1e-6, rtol=0)
 
 
 def test_finite_differences_approach_the_analytic_gradient() -> None:

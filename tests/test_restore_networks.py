@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import icb
+from icb.errors import OutputError
 from icb.restoration import Network, Settings, load_network, restore
 from icb.restoration.frame import Frame
 
@@ -20,6 +21,28 @@ def test_a_network_comes_back_from_its_file(kind: str, tmp_path: Path) -> None:
     assert (loaded.settings, loaded.frame) == (network.settings, network.frame)
     np.testing.assert_array_equal(loaded.render(), network.render())
     assert icb.load_network is load_network and icb.restore is restore
+
+
+def test_a_picture_that_memory_cannot_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> np.ndarray:
+        raise MemoryError
+
+    network = Network(Settings(width=4), Frame(11, 17, 3, 2))
+    monkeypatch.setattr(np, "empty", full)
+    with pytest.raises(icb.InputError, match="size: got 500 x 400 pixels, expected as many as fit in memory"):
+        network.render((500, 400))
+
+
+def test_files_are_written_as_any_other(tmp_path: Path) -> None:
+    """Readable by whom the user lets; and a place that cannot be written is no fault of the network."""
+    network = Network(Settings(width=4), Frame(11, 17, 3, 2))
+    network.save(tmp_path / "n.safetensors")
+    (tmp_path / "plain").write_bytes(b"")
+    assert (tmp_path / "n.safetensors").stat().st_mode == (tmp_path / "plain").stat().st_mode
+    with pytest.raises(OutputError, match=r"plain/n\.safetensors: cannot be written: "):
+        network.save(tmp_path / "plain" / "n.safetensors")
+    with pytest.raises(OutputError, match=r"/proc/n\.safetensors: cannot be written: "):
+        network.save("/proc/n.safetensors")
 
 
 def test_rendering_at_any_size_and_crop(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,12 +72,16 @@ def test_rendering_at_any_size_and_crop(monkeypatch: pytest.MonkeyPatch) -> None
     [
         ({"scale": 0.0}, "scale: got 0.0, expected a number above 0"),
         ({"size": (0, 4)}, "size: got 0 x 4"),
+        ({"size": (10**6, 10**6)}, "size: got 1000000 x 1000000 pixels, expected at least one pixel and at most 1,0"),
+        ({"scale": 1e5}, "size: got 1100000 x 1700000 pixels"),
+        ({"scale": 1e300}, r"scale: got 1e\+300, expected a picture of at most"),
+        ({"scale": 1.7e308}, r"scale: got 1.7e\+308, expected a picture of at most"),
         (
             {"box": (0, 0, 15, 3)},
-            "box: got 15 x 3 pixels at 0, 0, expected a part of 11 x 17 pixels, padded by 3 and 2",
+            "part: got 15 x 3 pixels at 0, 0, expected some of 11 x 17 pixels, padded by 3 and 2",
         ),
-        ({"box": (-4, 0, 5, 5)}, "box: got 5 x 5 pixels at -4, 0"),
-        ({"box": (0, 0, 0, 5)}, "box: got 0 x 5 pixels"),
+        ({"box": (-4, 0, 5, 5)}, "part: got 5 x 5 pixels at -4, 0"),
+        ({"box": (0, 0, 0, 5)}, "part: got 0 x 5 pixels"),
     ],
 )
 def test_what_cannot_be_rendered(options: dict[str, Any], message: str) -> None:

@@ -11,14 +11,10 @@ from datasets import published
 from datasets.build import Options, build
 from datasets.simulate import default_set, simulate_set
 from datasets.simulate.default_set import IOS
+from icb.metrics import psnr
 from icb.restoration import Settings
 
 MODELS = {"icb": icb.ICB, "pwb": icb.PWB}
-
-
-def psnr(a: np.ndarray, b: np.ndarray) -> float:
-    """Data range 1, on the unclipped estimate."""
-    return float(-10 * np.log10(np.mean((a.astype(np.float64) - b) ** 2)))
 
 
 @pytest.mark.slow

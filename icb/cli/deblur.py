@@ -1,9 +1,12 @@
 """``icb deblur``: make a blurry photo sharp."""
 
 import argparse
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from icb import files
 from icb.cli import scene
 from icb.errors import InputError
 
@@ -68,9 +71,11 @@ def run(options: argparse.Namespace) -> None:
         scene.require_only(options, ("every",), "--preview")
     if options.every is not None and options.every < 1:
         raise InputError(f"--every: got {options.every}, expected at least 1")
+    # Before the fit, not after it.
     for path, bits in ((options.output, options.bits), (options.preview, 8)):
         if path is not None:
-            check_picture(path, bits)  # before the fit, not after it
+            check_picture(path, bits)
+    _check_places(options)
     given, blur, kind = scene.build_model(options)
 
     from tqdm import tqdm
@@ -92,7 +97,8 @@ def run(options: argparse.Namespace) -> None:
     if options.save_network:
         restored.network.save(options.save_network)
     if not options.quiet:
-        print(f"{options.output}: {kind}, blurs to the photo with a PSNR of {restored.history.psnr[-1]:.2f} dB")
+        reached = f"a mean PSNR of {restored.history.psnr[-1]:.2f} dB during the last epoch"
+        print(f"{options.output}: {kind}, blurred to the photo with {reached}")
 
 
 def _chosen(options: argparse.Namespace) -> dict[str, Any]:
@@ -100,6 +106,19 @@ def _chosen(options: argparse.Namespace) -> dict[str, Any]:
     names = ("network", "width", "gradient", "penalty", "epochs", "learning_rate", "patch")
     given = {name: getattr(options, name) for name in names} | {"seed": options.network_seed}
     return {name: value for name, value in given.items() if value is not None}
+
+
+def _check_places(options: argparse.Namespace) -> None:
+    """Everything that will be written can be, and to a place of its own."""
+    given = {"-o": options.output, "--save-network": options.save_network}
+    given |= {"--checkpoint": options.checkpoint, "--preview": options.preview}
+    taken: dict[Path, str] = {}
+    for flag, path in given.items():
+        if path is not None:
+            files.check_place(path)
+            other = taken.setdefault(Path(path).resolve(), flag)
+            if other != flag:
+                raise InputError(f"{flag}: got {path}, expected another file than that of {other}")
 
 
 def _watch(options: argparse.Namespace, bar: Any) -> Callable[[dict[str, float], "Network"], None]:
@@ -113,6 +132,9 @@ def _watch(options: argparse.Namespace, bar: Any) -> Callable[[dict[str, float],
         bar.set_postfix(loss=f"{row['loss']:.2e}", PSNR=f"{row['psnr']:.2f} dB", refresh=False)
         bar.update(epoch - bar.n)
         if options.preview is not None and epoch % every == 0:
-            write_image(options.preview, network.render())
+            try:
+                write_image(options.preview, network.render())
+            except InputError as error:  # the fit is worth more than its preview
+                bar.write(f"icb: no preview of epoch {epoch}: {error}", file=sys.stderr)
 
     return watch

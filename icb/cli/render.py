@@ -20,7 +20,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("network", metavar="NETWORK", help="a network: .safetensors")
+    parser.add_argument("network", metavar="NETWORK", help="a network, or the checkpoint of a fit: .safetensors")
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--scale", type=float, metavar="S", help="so many times as large (default 1)")
     size.add_argument("--size", type=int, nargs=2, metavar=("H", "W"), help="pixels of the result")

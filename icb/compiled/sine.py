@@ -1,7 +1,9 @@
 """Sine and cosine of the same numbers in one pass, in float32.
 
 Arguments are reduced to ``r = a - k pi``, between ``-pi / 2`` and ``pi / 2``, where polynomials fitted with
-the largest error as small as possible stay within 5e-9; with rounding, results are within 1.5e-7.
+the largest error as small as possible stay within 5e-9; with rounding, results are within 1.5e-7 for ``|a|`` up to
+10,000, and as measured up to 100,000. Beyond that the reduction loses bits: at 200,000 results are within 2e-6, at a
+million within 0.04, and from some ten millions on they may leave -1 to 1. Only a fit that diverges comes there.
 """
 
 import numpy as np

@@ -8,11 +8,13 @@ are ``s_L V' + b``. The gradient of the sum of the channels is written out from 
 instead of being asked of autograd, and so is the way back through it: with ``sign(grad_p)`` for
 ``d steepness / d grad_p``, it runs from the first layer to the last and needs nothing of the loss, so it is done at
 once, while everything is still in the processor's cache. Points are taken in chunks that fit there, by
-several threads; sums over chunks are added in their order, so that results do not depend on the threads.
+several threads; sums over chunks are added in their order, so that results do not depend on the threads, and as soon
+as it is their turn, so that few of them are in memory at a time.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -65,17 +67,20 @@ class _Evaluation(torch.autograd.Function):
         arrays = 2 * len(kinds) + (kinds.count("sine") if steepness else 0)
         room = KEPT_BYTES // (arrays * chunks[0].stop * tensors[0].shape[0] * points.element_size())
 
-        def work(index: int) -> tuple[_Kept | None, torch.Tensor, list[torch.Tensor]]:
+        added = _InOrder()
+
+        def work(index: int) -> tuple[_Kept | None, torch.Tensor]:
             chunk = chunks[index]
             made = _forward(points[chunk], kinds, tensors, values[chunk])
             sums = [torch.zeros_like(tensor) for tensor in tensors] if steepness and wanted else []
             total = _steepness(made, kinds, tensors, sums) if steepness else points.new_zeros(())
-            return made if wanted and index < room else None, total, sums
+            added.add(index, sums)
+            return made if wanted and index < room else None, total
 
         done = _each(work, len(chunks), points.device)
         ctx.save_for_backward(points, *tensors)
         ctx.kinds, ctx.steepness = kinds, steepness
-        ctx.kept, ctx.sums = [part[0] for part in done], _added([part[2] for part in done])
+        ctx.kept, ctx.sums = [part[0] for part in done], added.sums
         return values, torch.stack([part[1] for part in done]).sum() / len(points)
 
     @staticmethod
@@ -83,8 +88,9 @@ class _Evaluation(torch.autograd.Function):
     def backward(ctx: Any, *pulls: torch.Tensor) -> Any:
         points, *tensors = ctx.saved_tensors
         share, chunks = float(pulls[1]) / len(points), _chunks(points, tensors)
+        added = _InOrder()
 
-        def work(index: int) -> list[torch.Tensor]:
+        def work(index: int) -> None:
             chunk, made = chunks[index], ctx.kept[index]
             if made is None:
                 made = _forward(points[chunk], ctx.kinds, tensors, None)
@@ -92,13 +98,13 @@ class _Evaluation(torch.autograd.Function):
                     _steepness(made, ctx.kinds, tensors, [])
             sums = [torch.zeros_like(tensor) for tensor in tensors]
             _backward(made, tensors, points[chunk], pulls[0][chunk], share, sums)
-            return sums
+            added.add(index, sums)
 
-        sums = _added(_each(work, len(chunks), points.device))
-        for total, more in zip(sums, ctx.sums, strict=False):
+        _each(work, len(chunks), points.device)
+        for total, more in zip(added.sums, ctx.sums, strict=False):
             total.add_(more, alpha=share)
         ctx.kept = ctx.sums = None
-        return None, None, None, *sums
+        return None, None, None, *added.sums
 
 
 def _each(work: Callable[[int], Result], count: int, device: torch.device) -> list[Result]:
@@ -107,13 +113,24 @@ def _each(work: Callable[[int], Result], count: int, device: torch.device) -> li
     return [work(index) for index in range(count)]
 
 
-def _added(parts: list[list[torch.Tensor]]) -> list[torch.Tensor]:
-    """The sums of the first tensors, of the second ones, ..., in order."""
-    first, *others = parts
-    for other in others:
-        for total, more in zip(first, other, strict=True):
-            total.add_(more)
-    return first
+class _InOrder:
+    """Sums of the chunks' first tensors, of their second ones, ..., added in the order of the chunks."""
+
+    def __init__(self) -> None:
+        self.sums: list[torch.Tensor] = []
+        self._early: dict[int, list[torch.Tensor]] = {}
+        self._next, self._lock = 0, threading.Lock()
+
+    def add(self, index: int, tensors: list[torch.Tensor]) -> None:
+        """Take over the tensors of a chunk, and add them and those that waited for them."""
+        with self._lock:
+            self._early[index] = tensors
+            while self._next in self._early:
+                ready = self._early.pop(self._next)
+                for total, more in zip(self.sums, ready, strict=False):
+                    total.add_(more)
+                self.sums = self.sums or ready
+                self._next += 1
 
 
 def _chunks(points: torch.Tensor, tensors: Tensors) -> list[slice]:
@@ -158,7 +175,7 @@ def _backward(
     made: _Kept, tensors: Tensors, points: torch.Tensor, pull: torch.Tensor, share: float, sums: list[torch.Tensor]
 ) -> None:
     """Add the gradient that passes by the layers' arguments: of the values, and ``share`` times the bends."""
-    sums[-2].addmm_(pull.t(), made.outputs[-1] if made.outputs else points)
+    sums[-2].addmm_(pull.t(), made.outputs[-1])
     sums[-1].add_(pull.sum(0))
     back = pull @ tensors[-2]
     for layer in reversed(range(len(made.outputs))):

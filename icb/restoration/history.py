@@ -20,7 +20,7 @@ class History:
     steepness: np.ndarray
     """Mean 1-norm of the gradient, before it is multiplied by lambda."""
     psnr: np.ndarray
-    """Of the blurred network against the photo, both between 0 and 1, in dB."""
+    """Of the blurred network against the photo, both between 0 and 1, in dB: each patch as it was before its step."""
     learning_rate: np.ndarray
     seconds: np.ndarray
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import torch
 
-from icb.patches import BlurPatch, Linear, Span, patch_of
+from icb.patches import Blur, BlurPatch, Span, patch_of
 from icb.restoration.frame import Frame
 from icb.restoration.network import Network
 
@@ -31,7 +31,7 @@ class Loss(NamedTuple):
     steepness: torch.Tensor
 
 
-def make_patch(blurry: torch.Tensor, blur: Linear, frame: Frame, rows: Span, columns: Span) -> Patch:
+def make_patch(blurry: torch.Tensor, blur: Blur, frame: Frame, rows: Span, columns: Span) -> Patch:
     """The patch of a photo (3, H, W), on the photo's device."""
     target = blurry[:, slice(*rows), slice(*columns)].contiguous()
     return Patch(frame.patch(rows, columns).to(blurry.device), patch_of(blur, rows, columns), target)

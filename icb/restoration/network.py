@@ -16,10 +16,11 @@ from icb.restoration.evaluate import evaluate
 from icb.restoration.frame import Frame
 from icb.restoration.settings import Settings
 
-KIND = "network"
 CHANNELS = 3
 PIXELS_AT_ONCE = 2**14
 """Pixels rendered at a time: with their activations some tens of megabytes."""
+MOST_PIXELS = 2**30
+"""Of a picture: as many as OpenCV would read again."""
 
 Box = tuple[float, float, float, float]
 
@@ -38,7 +39,7 @@ class Network(torch.nn.Module):
 
     def __init__(self, settings: Settings, frame: Frame) -> None:
         super().__init__()
-        self.settings, self.frame = settings, frame
+        self.settings, self.frame = settings.complete(), frame
         generator = torch.Generator().manual_seed(settings.seed)
         self.weights, self.biases = torch.nn.ParameterList(), torch.nn.ParameterList()
         siren, units = settings.network == "siren", settings.units
@@ -95,13 +96,13 @@ class Network(torch.nn.Module):
         if size is None:
             if not (math.isfinite(scale) and scale > 0):
                 raise InputError(f"scale: got {scale}, expected a number above 0")
+            if max(tall, wide) * scale > MOST_PIXELS:
+                raise InputError(f"scale: got {scale}, expected a picture of at most {MOST_PIXELS:,} pixels")
             size = max(1, math.floor(tall * scale + 0.5)), max(1, math.floor(wide * scale + 0.5))
+        picture = _empty_picture(*size)
         height, width = size
-        if height < 1 or width < 1:
-            raise InputError(f"size: got {height} x {width}, expected at least one pixel")
         rows = top - 0.5 + (torch.arange(height, dtype=torch.float64) + 0.5) * (tall / height)
         columns = left - 0.5 + (torch.arange(width, dtype=torch.float64) + 0.5) * (wide / width)
-        picture = np.empty((height, width, CHANNELS), np.float32)
         device = self.weights[0].device
         across = min(width, PIXELS_AT_ONCE)
         down = max(1, PIXELS_AT_ONCE // across)
@@ -123,18 +124,21 @@ class Network(torch.nn.Module):
         inside = inside and -frame.right <= left and left + wide <= frame.width + frame.right
         if not (inside and tall > 0 and wide > 0):
             limits = f"{frame.height} x {frame.width} pixels, padded by {frame.down} and {frame.right}"
-            raise InputError(f"box: got {tall:g} x {wide:g} pixels at {top:g}, {left:g}, expected a part of {limits}")
+            raise InputError(f"part: got {tall:g} x {wide:g} pixels at {top:g}, {left:g}, expected some of {limits}")
         return box
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the network, its settings and its frame: ``safetensors``."""
-        archive.save(path, self.state_dict(), {"kind": KIND, **describe(self.settings, self.frame)})
+        described = {"kind": archive.NETWORK, **describe(self.settings, self.frame)}
+        archive.write(path, archive.pack(self.state_dict(), described))
 
 
 def load_network(path: str | os.PathLike[str]) -> Network:
-    """A network written by :meth:`Network.save`."""
-    found, described = archive.load(path, KIND)
+    """A network written by :meth:`Network.save`, or as far as it had come when a checkpoint was written."""
+    found, described = archive.load(path, archive.NETWORK, archive.CHECKPOINT)
     settings, frame = read_description(path, described)
+    if described["kind"] == archive.CHECKPOINT:
+        found = {name.removeprefix("network."): found[name] for name in found if name.startswith("network.")}
     archive.check_shapes(path, found, shapes(settings))
     network = Network(settings, frame)
     network.load_state_dict({name: found[name] for name in network.state_dict()})
@@ -175,6 +179,16 @@ def _sizes(settings: Settings) -> list[tuple[int, int]]:
     units = settings.units
     first = [(units, 2)] if settings.network == "siren" else []
     return [*first, *[(units, units)] * settings.hidden, (CHANNELS, units)]
+
+
+def _empty_picture(height: int, width: int) -> np.ndarray:
+    if height < 1 or width < 1 or height * width > MOST_PIXELS:
+        expected = f"at least one pixel and at most {MOST_PIXELS:,}"
+        raise InputError(f"size: got {height} x {width} pixels, expected {expected}")
+    try:
+        return np.empty((height, width, CHANNELS), np.float32)
+    except MemoryError:
+        raise InputError(f"size: got {height} x {width} pixels, expected as many as fit in memory") from None
 
 
 def _uniform(shape: tuple[int, ...], bound: float, generator: torch.Generator) -> torch.nn.Parameter:

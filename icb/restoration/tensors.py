@@ -1,9 +1,12 @@
-"""Tensors in files with a description beside them: ``safetensors``, whose metadata holds one JSON object."""
+"""Tensors in files with a description beside them: ``safetensors``, whose metadata holds one JSON object.
 
+A checksum over both tells when a file is not what was written: most damage leaves numbers that look like any.
+"""
+
+import hashlib
 import json
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -11,35 +14,55 @@ import torch
 from icb import files
 from icb.errors import InputError
 
-KEY = "icb"
+KEY, CHECKSUM = "icb", "sha256"
+"""Of the metadata, and in the object there."""
+NETWORK, CHECKPOINT = "network", "checkpoint of a fit"
+"""Kinds of files."""
 
 
-def save(path: str | os.PathLike[str], tensors: Mapping[str, torch.Tensor], described: Mapping[str, Any]) -> None:
-    """Write tensors and what they are, whole or not at all."""
-    from safetensors.torch import save_file
+def pack(tensors: Mapping[str, torch.Tensor], described: Mapping[str, Any]) -> bytes:
+    """Tensors and what they are, as the content of a file."""
+    from safetensors.torch import save
 
     ready = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    metadata = {KEY: json.dumps(described, sort_keys=True)}
-    files.write(path, lambda temporary: save_file(ready, temporary, metadata))
+    sealed = {**described, CHECKSUM: checksum(described, ready)}
+    # A single entry, because the library writes several in any order: the same content is the same file.
+    return save(ready, {KEY: json.dumps(sealed, sort_keys=True)})
 
 
-def load(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    """The tensors of a file and its description, whose ``"kind"`` must be the one given."""
+def write(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write what :func:`pack` made, whole or not at all."""
+    files.write(path, lambda temporary: temporary.write_bytes(content))
+
+
+def load(path: str | os.PathLike[str], *kinds: str) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+    """The tensors of a file and its description, whose ``"kind"`` must be one of those given."""
     from safetensors import safe_open
 
-    if not Path(path).is_file():
-        raise InputError(f"{path}: no such file")
+    files.require_file(path)
+    expected = f"a {' or '.join(kinds)}"
     try:
         with safe_open(path, framework="pt") as archive:
             described = json.loads((archive.metadata() or {}).get(KEY, "null"))
             # Copies: what is mapped from a file changes with it, and lies wherever the file has it.
             tensors = {name: archive.get_tensor(name).clone() for name in archive.keys()}  # noqa: SIM118
     except Exception as error:  # the library raises what it likes on broken files
-        raise InputError(f"{path}: expected a {kind} as .safetensors: {error}") from None
-    if not isinstance(described, dict) or described.get("kind") != kind:
+        raise InputError(f"{path}: expected {expected} as .safetensors: {error}") from None
+    if not isinstance(described, dict) or described.get("kind") not in kinds:
         found = described.get("kind") if isinstance(described, dict) else "something else"
-        raise InputError(f"{path}: got {found}, expected a {kind}")
+        raise InputError(f"{path}: got {found}, expected {expected}")
+    if described.pop(CHECKSUM, None) != checksum(described, tensors):
+        raise InputError(f"{path}: is damaged: its checksum is another, expected {expected} as it was written")
     return tensors, described
+
+
+def checksum(described: Mapping[str, Any], tensors: Mapping[str, torch.Tensor]) -> str:
+    """SHA-256 of a description and of names, types, shapes and numbers of the tensors."""
+    digest = hashlib.sha256(json.dumps(described, sort_keys=True).encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"\n{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
 
 
 def check_shapes(

@@ -60,12 +60,12 @@ def our_step(blur: icb.ICB, photo: np.ndarray) -> Callable[[], object]:
 
 
 def literal_step(blur: icb.ICB, photo: np.ndarray) -> Callable[[], object]:
-    """Plain modules, double backward and dense convolutions; kernels and mattes are made beforehand."""
+    """Plain modules, double backward and dense, square convolutions; kernels and mattes are made beforehand."""
     radius = max(blur.radius)
+    beyond = [radius - reach for reach in reversed(blur.radius) for _ in range(2)]  # where all kernels are 0
     net = literal_fit.siren(192)
     optimiser = torch.optim.Adam(net.parameters(), lr=5e-4)
-    points = literal_fit.grid(*blur.shape, (radius, radius)).float()
-    points = points[: ROWS[1] + 2 * radius, : COLUMNS[1] + 2 * radius]
+    points = literal_points(blur)
     mattes = torch.from_numpy(blur.mattes()[:, slice(*ROWS), slice(*COLUMNS)].copy())
     kernels = torch.zeros(len(blur.layers), 2 * radius + 1, 2 * radius + 1)
     for layer, kernel in zip(blur.layers, kernels, strict=True):
@@ -73,7 +73,8 @@ def literal_step(blur: icb.ICB, photo: np.ndarray) -> Callable[[], object]:
     target = 2 * torch.from_numpy(photo).permute(2, 0, 1)[:, slice(*ROWS), slice(*COLUMNS)] - 1
 
     def apply(picture: torch.Tensor) -> torch.Tensor:
-        return literal_fit.dense_blur(picture, mattes, kernels) if radius else picture
+        padded = torch.nn.functional.pad(picture, beyond)
+        return literal_fit.dense_blur(padded, mattes, kernels) if radius else picture
 
     def step() -> None:
         optimiser.zero_grad()
@@ -82,6 +83,13 @@ def literal_step(blur: icb.ICB, photo: np.ndarray) -> Callable[[], object]:
         optimiser.step()
 
     return step
+
+
+def literal_points(blur: icb.ICB) -> torch.Tensor:
+    """Where the literal step evaluates its network: where ours does, (h', w', 2)."""
+    down, right = blur.radius
+    points = literal_fit.grid(*blur.shape, blur.radius).float()
+    return points[ROWS[0] : ROWS[1] + 2 * down, COLUMNS[0] : COLUMNS[1] + 2 * right]
 
 
 def in_turns(*works: Callable[[], object], rounds: int = 9) -> list[float]:
@@ -102,18 +110,19 @@ def fit_memory() -> pd.DataFrame:
     from tests.bench.measure import in_new_process
 
     rows = []
-    for model in ("icb", "pwb"):
-        rows.append({"model": model, **json.loads(in_new_process("tests.bench.restore", model))})
+    for model, network in (("icb", "siren"), ("pwb", "siren"), ("icb", "fourier")):
+        measured = json.loads(in_new_process("tests.bench.restore", model, network))
+        rows.append({"model": model, "network": network, **measured})
         print(".", end="", flush=True, file=sys.stderr)
     print(file=sys.stderr)
     return pd.DataFrame(rows)
 
 
-def memory_of(model: str) -> dict[str, float]:
+def memory_of(model: str, network: str) -> dict[str, float]:
     """One epoch of the paper's fit."""
     s = bench_scene(*HD)
     blur = {"icb": icb.ICB, "pwb": icb.PWB}[model](s.depth, s.trajectory, s.camera)
-    found = restore(blur(s.image()), blur, epochs=1, patch=(144, 256), device="cpu")
+    found = restore(blur(s.image()), blur, network=network, epochs=1, patch=(144, 256), device="cpu")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
     return {"kernel": 2 * max(blur.radius) + 1, "seconds an epoch": float(found.history.seconds[0]), "peak": peak}
 
@@ -133,4 +142,4 @@ def checks(times: pd.DataFrame, memory: pd.DataFrame) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    print(json.dumps(memory_of(sys.argv[1])))
+    print(json.dumps(memory_of(*sys.argv[1:])))

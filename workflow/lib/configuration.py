@@ -109,7 +109,7 @@ def restoration_settings(method: Config) -> dict[str, Any]:
     """What :class:`icb.restoration.Settings` takes of a method's section."""
     settings = {name: value for name, value in method.items() if name != "blur"}
     settings["patch"] = settings["patch"] and tuple(settings["patch"])
-    return {**settings, "final_learning_rate": settings["learning_rate"] / 100}
+    return settings
 
 
 def blur_models(config: Config) -> dict[str, dict[str, Any]]:

@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 
+from icb.errors import CheckpointError
 from icb.measure import measured
-from icb.restoration import Settings, restore
+from icb.restoration import Restoration, Settings, restore
 from workflow.lib import manifest
 from workflow.lib.crop import Crop, cropped
 from workflow.lib.estimates import HISTORY, NETWORK, describe_operator, read_sample, write_estimate
@@ -43,7 +44,7 @@ def restore_samples(
     """
     chosen = set(units)
     items = [row for row in manifest.read_all(samples).entries if row["unit"] in chosen]
-    checked = Settings(**settings)
+    checked = Settings(**settings).complete()
 
     def restore_one(sample: Row) -> tuple[list[Row], bool]:
         part = None if crop is None else Crop.central((sample["row"]["height"], sample["row"]["width"]), crop)
@@ -86,16 +87,26 @@ def _restore(
     with measured() as cost:
         blur = build_operator(model, sample.depth, sample.trajectory, sample.camera)
         blurry = sample.blurry.astype(np.float32) / np.float32(255)
-        result = restore(
-            blurry,
-            blur,
-            settings,
-            name=name,
-            checkpoint=checkpoint,
-            on_epoch=report,
-            device=device,
-            threads=threads,
-        )
+
+        def fit() -> Restoration:
+            return restore(
+                blurry,
+                blur,
+                settings,
+                name=name,
+                checkpoint=checkpoint,
+                on_epoch=report,
+                device=device,
+                threads=threads,
+            )
+
+        try:
+            result = fit()
+        except CheckpointError as error:  # a file of our own, and no fault of the sample
+            aside = checkpoint.with_suffix(".unusable")
+            print(f"{name}: begins anew: {error}; moved to {aside}", flush=True)
+            checkpoint.replace(aside)
+            result = fit()
     result.network.save(folder / NETWORK)
     pq.write_table(pa.table(vars(result.history)), folder / HISTORY)
     return {
