@@ -266,7 +266,7 @@ def begin_run():
 def end_run(success):
     """Say what was done and what was left out; of a run that could not even unpack all archives, what is known."""
     unpacked = all(Path(folder).is_dir() for folder in UNPACKED)
-    known = ONE or all_manifests(None) + ablation_manifests(None) if unpacked else []
+    known = ONE or [*all_manifests(None), PAGES, *ablation_manifests(None)] if unpacked else []
     # By name, because a job that was killed on another machine could not say so here.
     failed = sorted(str(log) for job in getattr(workflow.scheduler, "failed", ()) for log in job.log)
     run.end(success, known, failed)
