@@ -127,8 +127,8 @@ def test_a_maker_is_killed_and_one_who_waits_takes_over(
         process.join(30)
         assert process.exitcode == 0
     assert (tmp_path / "calls").read_text() == "made\nmade\n"
-    assert not (place / "half").exists() or (place / "record.json").exists()
-    assert sorted(path.name for path in place.parent.iterdir()) == [KEY]
+    assert sorted(path.name for path in place.iterdir()) == ["half", "inner", "record.json"]
+    assert [path.name for path in place.parent.iterdir()] == [KEY]  # nothing of who was killed, and no lock
 
 
 def test_pruning_keeps_what_it_is_told(tmp_path: Path) -> None:
@@ -452,8 +452,12 @@ def test_what_a_killed_run_had_begun_to_write_is_swept_away(tmp_path: Path) -> N
         path = tmp_path / f"{name}-0123456789ab.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
+    frames = tmp_path / "captures" / ".VillageMacro_1-0123456789ab" / "frames"
+    frames.mkdir(parents=True)
+    (frames / "0.png").touch()
     run.sweep(tmp_path)
     assert {path for path in tmp_path.rglob("*") if path.is_file()} == kept
+    assert list((tmp_path / "captures").iterdir()) == []
 
 
 def test_a_view_holds_what_is_wanted_and_nothing_else(tmp_path: Path) -> None:

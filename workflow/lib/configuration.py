@@ -73,8 +73,13 @@ def simulations(config: Config) -> dict[str, dict[str, Any]]:
 
 
 def archives(config: Config) -> dict[str, dict[str, str]]:
-    """Archives to unpack, by the folder that each is unpacked into."""
+    """Archives to unpack, by the folder that each has below :data:`ARCHIVES`."""
     return {archive["checksum"].replace(":", "-")[:20]: dict(archive) for archive in config["captures"]["archives"]}
+
+
+def unpacked(archive: str) -> Path:
+    """The content of an archive: there once it is whole, and known by its checksum, so that it never changes."""
+    return Path(ARCHIVES) / archive / "content"
 
 
 def units(config: Config) -> list[Unit]:
@@ -86,7 +91,7 @@ def units(config: Config) -> list[Unit]:
     for folder in captures["published"]:
         found += list_published(folder)
     for name in archives(config):
-        found += list_folder(Path(ARCHIVES) / name)
+        found += list_folder(unpacked(name))
     return unique(found)
 
 

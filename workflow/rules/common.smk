@@ -21,7 +21,7 @@ configuration.check_methods(config)
 SIMULATIONS = configuration.simulations(config)
 ARCHIVES = configuration.archives(config)
 # Asked for by every target: that a new one must be unpacked does not follow from tables that are there already.
-UNPACKED = [f"{configuration.ARCHIVES}/{archive}" for archive in ARCHIVES]
+UNPACKED = [f"{configuration.ARCHIVES}/{archive}/unpacked.json" for archive in ARCHIVES]
 MODELS = configuration.blur_models(config)
 VARIANTS = configuration.variants(config)
 OPERATORS = {**VARIANTS, **MODELS}
@@ -56,11 +56,16 @@ wildcard_constraints:
 
 def units():
     """Everything there is to work on, known once all archives are unpacked."""
-    for archive, folder in zip(ARCHIVES, UNPACKED):
+    for archive in ARCHIVES:
         # One that is there is whole, and may be looked into before Snakemake knows of checkpoints.
-        if not Path(folder).is_dir():
+        if not configuration.unpacked(archive).is_dir():
             checkpoints.unpack_archive.get(archive=archive)
     return _listed()
+
+
+def all_unpacked():
+    """Whether the units are known."""
+    return all(configuration.unpacked(archive).is_dir() for archive in ARCHIVES)
 
 
 @cache
@@ -101,6 +106,16 @@ def shard_units(wildcards):
 def simulated_folders(wildcards):
     """The folders of a shard's simulated captures, which have to be rendered first."""
     return [unit.path for unit in shards().members(wildcards.shard) if unit.origin == SIMULATED]
+
+
+def archives_of_shard(wildcards):
+    """The marks of the archives that a shard's captures are in."""
+    paths = [Path(unit.path) for unit in shards().members(wildcards.shard)]
+    return [
+        mark
+        for archive, mark in zip(ARCHIVES, UNPACKED)
+        if any(path.is_relative_to(configuration.unpacked(archive)) for path in paths)
+    ]
 
 
 def manifests(stage):
@@ -202,7 +217,7 @@ def one_estimates(wildcards):
 
 def one_names():
     """Units by the ids that people may ask for: a capture's or sample's, and those of samples cut from a recording."""
-    if not all(Path(folder).is_dir() for folder in UNPACKED):
+    if not all_unpacked():
         return {}
     names = {}
     for unit in units():
@@ -253,8 +268,7 @@ def begin_run():
 
 def end_run(success):
     """Say what was done and what was left out; of a run that could not even unpack all archives, what is known."""
-    unpacked = all(Path(folder).is_dir() for folder in UNPACKED)
-    known = ONE or all_manifests(None) + ablation_manifests(None) if unpacked else []
+    known = ONE or all_manifests(None) + ablation_manifests(None) if all_unpacked() else []
     # By name, because a job that was killed on another machine could not say so here.
     failed = sorted(str(log) for job in getattr(workflow.scheduler, "failed", ()) for log in job.log)
     run.end(success, known, failed)
