@@ -58,6 +58,7 @@ rule index_captures:
     params:
         stage="captures",
         units=shard_units,
+        taken=taken_ids,
         options=asdict(configuration.build_options(config)),
         code=code_version("workflow.lib.stages.captures"),
         strict=STRICT,
