@@ -1,6 +1,7 @@
 """What every reader of raw captures gives."""
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,7 +21,7 @@ SIMULATED = "simulated.json"
 class CaptureInfo:
     """What is known about a capture."""
 
-    id: str  #: name of its folder
+    id: str  #: see :func:`name_of`
     dataset: str  #: ``VirtualCMB`` or ``RealCMB``: what it is made into
     scene: str | None  #: None for real iOS recordings
     case: str | None  #: ``Macro``, ``Trucking``, ``Standard`` or None
@@ -68,6 +69,11 @@ class Capture(Protocol):
         ...
 
 
+def name_of(path: Path) -> str:
+    """What a capture is called: the name it is given by, which a link may have chosen, not that of its target."""
+    return Path(os.path.abspath(path)).name  # noqa: PTH100 - `absolute` keeps `.` and `..`
+
+
 def reference_index(poses: int, name: object) -> int:
     """``M // 2 + 1``, the pose that the published sets keep sharp; ``name`` is for the message."""
     index = poses // 2 + 1
@@ -92,7 +98,7 @@ def hash_files(paths: Sequence[Path], root: Path) -> str:
                 while piece := stream.read(1 << 20):
                     digest.update(piece)
         except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+            raise files.unreadable(path, error) from None
     return digest.hexdigest()
 
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from icb.camera import Camera
+from icb.checks import check_depth, check_positive
 from icb.compiled.compositing import apply_stored, apply_walking, store_band
 from icb.layers import Layer, in_plane_motion, label_pixels, layer_bounds, layer_taps, layer_windows
-from icb.operator import Backend, BlurOperator, check_depth, check_motion, check_positive
+from icb.operator import Backend, BlurOperator, check_motion
 from icb.patches import BlurPatch, Span, check_patch, padded_shape
 from icb.threads import bands, each_band, each_band_apart
 from icb.trajectory import Trajectory

@@ -1,6 +1,7 @@
 """Files: written whole or not at all, read without ever running what is in them."""
 
 import contextlib
+import errno
 import json
 import os
 import secrets
@@ -52,13 +53,28 @@ def check_plain(path: str | os.PathLike[str]) -> None:
         raise InputError(f"{path}: expected a file, not a pipe or device")
 
 
+# What the machine says when it is at fault: failing disks and mounts, too little memory or room, too many open files.
+_MACHINE_S = {errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT}
+_MACHINE_S |= {errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENODEV, errno.ENOTCONN}
+
+
+def machine_at_fault(error: Exception) -> bool:
+    """Whether what kept a file from being read is nothing in the file."""
+    return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _MACHINE_S)
+
+
+def unreadable(path: str | os.PathLike[str], error: OSError) -> Exception:
+    """What to raise for a file that cannot be read: the error as it is where the machine is at fault."""
+    return error if machine_at_fault(error) else InputError(f"{path}: cannot be read: {error.strerror}")
+
+
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """The whole file, or an error that names it."""
     try:
         check_plain(path)
         return Path(path).read_bytes()
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        raise unreadable(path, error) from None
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
@@ -88,6 +104,8 @@ def load_npz(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     except InputError:
         raise
     except Exception as error:  # numpy, zip and zlib raise what they like on broken files
+        if machine_at_fault(error):
+            raise
         raise InputError(f"{path}: expected an .npz archive of plain arrays: {error}") from None
 
 
@@ -97,6 +115,8 @@ def load_npy(path: str | os.PathLike[str]) -> np.ndarray:
     try:
         array = np.load(path, allow_pickle=False)
     except Exception as error:  # numpy raises what it likes on broken files
+        if machine_at_fault(error):
+            raise
         raise InputError(f"{path}: expected an .npy file of a plain array: {error}") from None
     if not isinstance(array, np.ndarray):
         array.close()

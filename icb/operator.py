@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import numpy as np
 
 from icb.camera import Camera
+from icb.checks import FLOATS
 from icb.errors import InputError
 from icb.patches import BlurPatch, Span, whole_patch
 from icb.trajectory import Trajectory
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 Backend = Literal["auto", "compiled", "torch"]
 Image = TypeVar("Image", "np.ndarray", "torch.Tensor")
-
-FLOATS = (np.float32, np.float64)
 
 
 class BlurOperator(ABC):
@@ -100,41 +99,9 @@ class BlurOperator(ABC):
         return self.apply_planes(planes, channels, adjoint).reshape(image.shape)
 
 
-def check_depth(depth: np.ndarray | torch.Tensor) -> np.ndarray:
-    """Depth as a contiguous float32 or float64 array; its values are checked."""
-    if not isinstance(depth, np.ndarray):
-        if not hasattr(depth, "detach"):
-            raise InputError(f"depth: got {type(depth).__name__}, expected a numpy array or a torch tensor")
-        tensor = depth.detach().cpu()
-        small = tensor.is_floating_point() and tensor.element_size() < 4  # numpy has no bfloat16
-        depth = (tensor.float() if small else tensor).numpy()
-    if depth.ndim != 2 or depth.size == 0:
-        raise InputError(f"depth: got shape {depth.shape}, expected (H, W)")
-    if depth.dtype.newbyteorder("=") not in FLOATS:
-        if depth.dtype.kind not in "fiu":
-            raise InputError(f"depth: got {depth.dtype}, expected metres as float32 or float64")
-        depth = depth.astype(np.float32)
-    nearest = depth.min()  # NaN wins
-    if not nearest > 0:
-        row, column = np.argwhere(~(depth > 0))[0]
-        raise InputError(f"depth: got {depth[row, column]} at row {row}, column {column}, expected metres above 0")
-    return np.require(depth, depth.dtype.newbyteorder("="), ["C", "W"])
-
-
 def check_motion(trajectory: Trajectory, camera: Camera) -> None:
     """Refuse what is no trajectory or camera with a word rather than a traceback from deep inside."""
     if not isinstance(trajectory, Trajectory):
         raise InputError(f"trajectory: got {type(trajectory).__name__}, expected icb.Trajectory(poses)")
     if not isinstance(camera, Camera):
         raise InputError(f"camera: got {type(camera).__name__}, expected icb.Camera(fx, fy, cx, cy)")
-
-
-def check_positive(name: str, value: float, unit: str) -> float:
-    """A positive, finite number."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not (np.isfinite(number) and number > 0):
-        raise InputError(f"{name}: got {value!r}, expected a positive number of {unit}")
-    return number

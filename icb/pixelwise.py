@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from icb.camera import Camera
+from icb.checks import check_depth
 from icb.compiled.pixelwise import Homographies, Place, apply_rows, largest_displacements
 from icb.errors import InputError
-from icb.operator import Backend, BlurOperator, check_depth, check_motion
+from icb.operator import Backend, BlurOperator, check_motion
 from icb.patches import BlurPatch, Span, check_patch, padded_shape
 from icb.threads import bands, each_band, each_band_apart
 from icb.trajectory import Trajectory

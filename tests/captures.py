@@ -93,8 +93,9 @@ def make_unity(
     modes: tuple[str, str] = ("xyz", "xyz"),
     prefix: str = "frame_",
     all_depths: bool = True,
+    first_turn: float = 0.0,
 ) -> Path:
-    """A Unity capture: camera to world matrices in Unity's axes."""
+    """A Unity capture: camera to world matrices in Unity's axes. ``first_turn`` radians aside looks the first pose."""
     path = folder / name
     for part in ("frames", "camera_logs", "depth"):
         (path / part).mkdir(parents=True)
@@ -104,6 +105,8 @@ def make_unity(
     base = base_pose()
     plane = plane_before(base, 1.0, 2.0, seed, wavelength=9 * 2.0 / focal)
     motion = wobble(poses, seed, shift=5 * 2.0 / focal, turn=3 / focal)
+    if first_turn:
+        motion[0, :3, :3] = Rotation.from_rotvec([0, first_turn, 0]).as_matrix()
     for number, to_world in enumerate(base @ motion):
         depth, colour = plane.hit(to_world[:3, 3], rays(camera, size, 1.0) @ to_world[:3, :3].T)
         (path / "frames" / f"{prefix}{number}.png").write_bytes(png.encode(colour))

@@ -27,6 +27,9 @@ SOURCES = ("Snakefile", "config", "datasets", "environment.yml", "icb", "profile
 # What no two runs share.
 TIMING = {"seconds", "build_seconds", "apply_seconds", "peak_memory"}
 
+SHOWN = ("blur", "captures.parquet", "datasets", "figures", "metrics", "restoration", "tables")
+"""What people look at, in the folder of results."""
+
 CORE = ("datasets", "blur", "results/metrics/blur.parquet", "results/metrics/left_out.parquet")
 """Targets, unless others are asked for: everything but restoration and what is made of the tables."""
 
@@ -183,11 +186,14 @@ class Project:
         return {row["name"]: row["reason"] for row in self.rows("captures.parquet") if row["status"] != "used"}
 
     def outcome(self) -> dict[str, Any]:
-        """Everything people look at: files by their hash, tables without timing columns as text."""
+        """Everything people look at: files by their hash, tables without timing columns as text.
+
+        Apart from the table that is about time, and PDF.
+        """
         found: dict[str, Any] = {}
         for path in sorted(self.results.rglob("*")):
             name = path.relative_to(self.results).as_posix()
-            if name.split("/")[0] not in ("blur", "datasets", "restoration", "metrics", "captures.parquet"):
+            if name.split("/")[0] not in SHOWN or path.stem == "table4" or path.suffix == ".pdf":
                 continue
             if path.name == ".view.json":  # what the folder holds, for the next run
                 continue

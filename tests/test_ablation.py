@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from icb import InputError
 from tests import captures
 from tests.pipeline import MACRO, Project, copy_sources, make_project
 from workflow.lib import configuration, drawing
@@ -110,6 +111,13 @@ def test_only_what_the_grid_changes_is_computed(project: Project) -> None:
     project.run("ablation")
     project.run("prune")
     assert project.store() == before
+
+
+def test_variants_are_told_apart_by_every_digit() -> None:
+    names = list(configuration.variants(config(sigma=[0.1234567, 0.1234568, 4], n=[1.0])))
+    assert names == ["ICB.s0.1234567.n1", "ICB.s0.1234568.n1", "ICB.s4.n1"]
+    with pytest.raises(InputError, match=r"ablation\.sigma: got inf"):
+        configuration.variants(config(sigma=[float("inf")]))
 
 
 def config(**ablation: Any) -> dict[str, Any]:

@@ -45,6 +45,20 @@ def test_formats_are_told_apart(raw: dict[str, Path]) -> None:
     assert format_of(raw["frame_bundle"].parent) == "frame_bundle"
 
 
+def test_a_capture_is_called_what_it_is_given_by(
+    raw: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link's own name, so that two folders of one name can be told apart; the folder's where it is `.`."""
+    for name, path in raw.items():
+        ending = path.suffix if path.is_file() else ""
+        link = tmp_path / f"{name} on Monday{ending}"
+        link.symlink_to(path)
+        assert opened(link).info.id == f"{name} on Monday"
+        if path.is_dir():
+            monkeypatch.chdir(path)
+            assert opened(Path()).info.id == path.name
+
+
 def test_what_is_no_capture_is_said_to_be_none(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"not a capture, expected one of.*Unity.*"):
         opened(tmp_path)

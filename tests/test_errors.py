@@ -1,10 +1,14 @@
 """Bad input to the models gets an error that names the value and what was expected."""
 
+import errno
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
 import icb
+from icb import files
 from tests.scenes import scene
 
 MODELS = [icb.ImageCompositingBlur, icb.PixelWiseBlur]
@@ -129,3 +133,26 @@ def test_bad_numbers_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
         icb.num_threads()
     monkeypatch.setenv("ICB_NUM_THREADS", "3")
     assert icb.num_threads() == 3
+
+
+@pytest.mark.parametrize(
+    "error",
+    [MemoryError("Unable to allocate 2 GiB"), OSError(errno.EIO, "Input/output error"), OSError(errno.EMFILE, "")],
+)
+def test_the_machine_s_faults_are_not_the_file_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    np.save(tmp_path / "a.npy", np.zeros(3))
+    np.savez(tmp_path / "a.npz", a=np.zeros(3))
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(np, "load", fail)
+    monkeypatch.setattr(Path, "read_bytes", fail)
+    for read, name in ((files.load_npy, "a.npy"), (files.load_npz, "a.npz"), (files.read_bytes, "a.npy")):
+        with pytest.raises(type(error)) as raised:
+            read(tmp_path / name)  # type: ignore[operator]
+        assert raised.value is error
+    with pytest.raises(icb.InputError, match="nowhere: cannot be read: No such file"):
+        files.read_bytes(tmp_path / "nowhere")

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from datasets.build import Options
@@ -16,14 +17,16 @@ from icb import InputError
 from icb.errors import OutputError
 from tests.captures import make_unity
 from tests.pipeline import MACRO, ROOT, Project, make_project, settings
-from workflow.lib import manifest
+from workflow.lib import configuration, manifest
 from workflow.lib.job import LOCK, RUN
 from workflow.lib.manifest import Task
 from workflow.lib.progress import Ticker
+from workflow.lib.stages.blur import blur_samples
 from workflow.lib.stages.captures import index_captures
 from workflow.lib.stages.samples import build_samples
 from workflow.lib.stages.score import score_samples
-from workflow.lib.store import Store
+from workflow.lib.store import DamagedError, Store
+from workflow.lib.tables import write_left_out
 from workflow.lib.units import CAPTURED, PUBLISHED, Changed, Unit, fingerprint, unique
 
 
@@ -100,15 +103,77 @@ def test_weights_that_are_gone_are_no_fault_of_a_sample(
 def test_a_capture_that_changes_meanwhile_is_not_built(tmp_path: Path) -> None:
     make_unity(tmp_path / "raw", MACRO, size=(24, 33), poses=5)
     unit = Unit(MACRO, str(tmp_path / "raw" / MACRO), CAPTURED)
-    index_captures(task(tmp_path, "captures"), [unit], options=Options())
+    index_captures(task(tmp_path, "captures"), [unit], options=Options(), taken={})
     frame = next((tmp_path / "raw" / MACRO / "frames").iterdir())
     frame.write_bytes(frame.read_bytes())  # the same content at another time: nobody can know before reading it
     with pytest.raises(Changed, match="was changed while"):
         build_samples(task(tmp_path, "samples"), tmp_path / "captures.json", options=Options())
     assert not (tmp_path / "samples.json").exists()
-    index_captures(task(tmp_path, "captures"), [unit], options=Options())
+    index_captures(task(tmp_path, "captures"), [unit], options=Options(), taken={})
     build_samples(task(tmp_path, "samples"), tmp_path / "captures.json", options=Options())
     assert len(manifest.read(tmp_path / "samples.json").entries) == 1
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """A capture that can be blurred and is too small for SSIM, blurred."""
+    make_unity(tmp_path / "raw", "tiny", size=(6, 9), poses=3)
+    unit = Unit("tiny", str(tmp_path / "raw" / "tiny"), CAPTURED)
+    index_captures(task(tmp_path, "captures"), [unit], options=Options(), taken={})
+    build_samples(task(tmp_path, "samples"), tmp_path / "captures.json", options=Options())
+    blur_samples(task(tmp_path, "blur"), tmp_path / "samples.json", name="PWB", model={"model": "pwb"})
+    (tmp_path / "lpips.json").write_text("{}")
+    return tmp_path
+
+
+def score(folder: Path, target: str) -> None:
+    samples, estimates, weights = (folder / f"{name}.json" for name in ("samples", "blur", "lpips"))
+    score_samples(task(folder, f"score {target}"), [samples], [estimates], target=target, weights=weights)
+
+
+def test_a_sample_whose_scores_fail_twice_is_listed_twice(tiny: Path) -> None:
+    for target in ("blurry", "sharp"):
+        score(tiny, target)
+    write_left_out(tiny / "left_out.parquet", [tiny / "score blurry.json", tiny / "score sharp.json"])
+    rows = pq.read_table(tiny / "left_out.parquet").to_pylist()
+    assert [(row["stage"], row["id"]) for row in rows] == [("score blur", "tiny"), ("score restorations", "tiny")]
+
+
+@pytest.mark.parametrize("damage", ["*", "*/estimate.npy"])
+def test_an_estimate_that_is_gone_is_no_fault_of_the_sample(tiny: Path, damage: str) -> None:
+    for path in (tiny / "store" / "blur").glob(f"??/{damage}"):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    with pytest.raises(DamagedError, match=r"estimate\.npy: no such file.*--forcerun blur_samples"):
+        score(tiny, "blurry")
+    assert not (tiny / "score blurry.json").exists()
+
+
+def test_a_stored_sample_that_is_gone_is_not_left_out(tiny: Path) -> None:
+    shutil.rmtree(tiny / "store" / "samples")
+    with pytest.raises(DamagedError, match="--forcerun build_samples"):
+        blur_samples(task(tiny, "other"), tiny / "samples.json", name="ICB", model={"model": "icb", "n": 1, "sigma": 4})
+    assert not (tiny / "other.json").exists()
+
+
+def test_a_record_that_is_broken_fails_the_job(tiny: Path) -> None:
+    (record,) = (tiny / "store" / "samples").glob("??/*/record.json")
+    record.unlink()
+    with pytest.raises(DamagedError, match=r"record\.json: .*rm -rf .*--forcerun build_samples"):
+        build_samples(task(tiny, "samples"), tiny / "captures.json", options=Options())
+
+
+def test_a_published_sample_that_a_recording_is_cut_into_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "Village" / "frames").mkdir(parents=True)
+    raw = [Unit(name, str(tmp_path / name), CAPTURED) for name in ("rec", "Village")]
+    names = ("rec_0", "rec_3", "rec_4", "rec_x", "Village_0")
+    given = [*raw, *(Unit(name, "data/RealCMB", PUBLISHED, "RealCMB") for name in names)]
+    found = configuration.taken({"build": {"window": 4, "stride": None}}, given)
+    assert found.keys() == {"RealCMB/rec_0", "RealCMB/rec_4"}
+    assert configuration.taken({"build": {"window": None, "stride": None}}, given) == {}
+    index_captures(task(tmp_path, "captures"), [given[2]], options=Options(window=4), taken=found)
+    (left_out,) = manifest.read(tmp_path / "captures.json").left_out
+    assert left_out.unit == "RealCMB/rec_0"
+    assert f"got 'rec_0', which {tmp_path}/rec is cut into" in left_out.reason
 
 
 def test_fingerprints_see_rights_and_the_mark_beside_a_file(tmp_path: Path) -> None:
@@ -137,6 +202,8 @@ def test_a_capture_and_a_published_sample_of_one_name_are_refused() -> None:
         OSError(28, "No space left on device"),
         RuntimeError("[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: can't allocate memory"),
         RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"),
+        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+        RuntimeError("std::bad_alloc"),
         ValueError("(-4:Insufficient memory) Failed to allocate 99 bytes"),
         OutputError("x: cannot be written: No space left on device"),
     ],
@@ -194,6 +261,8 @@ def test_what_is_no_file_does_not_hang_a_run(tmp_path: Path, kind: str) -> None:
         os.mkfifo(frame)
     else:
         frame.symlink_to("/dev/zero")
-    index_captures(task(tmp_path, "c"), [Unit(MACRO, str(tmp_path / "raw" / MACRO), CAPTURED)], options=Options())
+    index_captures(
+        task(tmp_path, "c"), [Unit(MACRO, str(tmp_path / "raw" / MACRO), CAPTURED)], options=Options(), taken={}
+    )
     (left_out,) = manifest.read(tmp_path / "c.json").left_out
     assert "not a pipe or device" in left_out.reason and frame.name in left_out.reason

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from datasets.sample import Sample
@@ -20,12 +21,14 @@ from icb.restoration import Settings
 from tests.pipeline import MACRO, PHONE, ROOT, STANDARD, Project, chain_of, copy_sources, make_project
 from tests.scenes import scene
 from workflow.lib import code_version, manifest, progress, run, views
+from workflow.lib.estimates import PICTURE
 from workflow.lib.manifest import LeftOut, Task
 from workflow.lib.progress import Monitor, Ticker
+from workflow.lib.selection import select
 from workflow.lib.shards import Shards, label
 from workflow.lib.stages import restore as restore_stage
 from workflow.lib.store import Store
-from workflow.lib.units import Unit, digest, fingerprint, printable
+from workflow.lib.units import Unit, digest, fingerprint, printable, printable_name
 
 KEY = "ab" + 62 * "0"
 
@@ -132,8 +135,8 @@ def test_a_maker_is_killed_and_one_who_waits_takes_over(
         process.join(30)
         assert process.exitcode == 0
     assert (tmp_path / "calls").read_text() == "made\nmade\n"
-    assert not (place / "half").exists() or (place / "record.json").exists()
-    assert sorted(path.name for path in place.parent.iterdir()) == [KEY]
+    assert sorted(path.name for path in place.iterdir()) == ["half", "inner", "record.json"]
+    assert [path.name for path in place.parent.iterdir()] == [KEY]  # nothing of who was killed, and no lock
 
 
 def test_pruning_keeps_what_it_is_told(tmp_path: Path) -> None:
@@ -213,6 +216,7 @@ def test_what_is_printable_stays_and_all_else_is_escaped() -> None:
     assert printable("Bär 1, größer: <b>") == "Bär 1, größer: <b>"
     assert printable("a\nb\x1b[31m\udcff\u202e") == "a\\nb\\x1b[31m\\udcff\\u202e"
     printable("\udcff").encode()
+    assert printable_name("a\nb") != printable_name("a\\nb")  # a new line, and a backslash and an n
     assert digest({"b": 1, "a": [2]}) == digest({"a": [2], "b": 1}) != digest({"a": [2], "b": 2})
 
 
@@ -257,7 +261,8 @@ def versions(code: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], dict[s
         ("icb/pixelwise.py", "\nOTHER = 1\n", {"PWB"}),
         ("icb/compositing.py", "\nOTHER = 1\n", {"ICB"}),
         ("icb/compiled/compositing.py", "\nOTHER = 1\n", {"ICB"}),
-        ("icb/operator.py", "\nOTHER = 1\n", {"ICB", "PWB", "score"}),
+        ("icb/operator.py", "\nOTHER = 1\n", {"ICB", "PWB"}),
+        ("icb/figures/trajectory.py", "\nOTHER = 1\n", set()),  # which trajectories offer to draw
         ("icb/metrics/quality.py", "\nOTHER = 1\n", {"score"}),
         ("datasets/fill.py", "\nOTHER = 1\n", {"captures", "samples"}),
         ("datasets/readers/unity.py", "\nOTHER = 1\n", set(STAGES)),  # samples are read by it as well
@@ -281,6 +286,19 @@ def test_a_change_concerns_those_who_use_it(
     changed = {name for name in STAGES if after[name] != before[name]}
     assert changed == concerned
     assert versions() == before
+
+
+def test_figures_count_for_what_draws_alone() -> None:
+    computing = {**STAGES, "restore": ("workflow.lib.stages.restore", "icb.compositing")}
+    computing |= {"simulate": ("datasets.simulate.default_set",), "tables": ("workflow.lib.tables",)}
+
+    def figures_behind(*modules: str) -> set[str]:
+        return {name for name in code_version.modules_behind(*modules) if name.startswith("icb.figures")}
+
+    for stage, modules in computing.items():
+        assert not figures_behind(*modules), stage
+    assert {"icb.figures.regions", "icb.figures.trajectory"} <= figures_behind("workflow.lib.drawing")
+    assert {"icb.figures.comparison", "icb.figures.style"} <= figures_behind("workflow.lib.stages.pages")
 
 
 def test_a_docstring_or_a_remark_inside_changes_nothing(versions: Callable[[], dict[str, str]], code: Path) -> None:
@@ -457,8 +475,12 @@ def test_what_a_killed_run_had_begun_to_write_is_swept_away(tmp_path: Path) -> N
         path = tmp_path / f"{name}-0123456789ab.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
+    frames = tmp_path / "captures" / ".VillageMacro_1-0123456789ab" / "frames"
+    frames.mkdir(parents=True)
+    (frames / "0.png").touch()
     run.sweep(tmp_path)
     assert {path for path in tmp_path.rglob("*") if path.is_file()} == kept
+    assert list((tmp_path / "captures").iterdir()) == []
 
 
 def test_a_view_holds_what_is_wanted_and_nothing_else(tmp_path: Path) -> None:
@@ -497,6 +519,37 @@ def test_a_view_holds_what_is_wanted_and_nothing_else(tmp_path: Path) -> None:
     assert show({}) == {}
 
 
+def test_pictures_of_a_model_and_a_method_of_one_name(tmp_path: Path) -> None:
+    store, manifests = Store(tmp_path / "store"), []
+    for stage in ("blur", "restore"):
+
+        def make(folder: Path, stage: str = stage) -> dict[str, object]:
+            (folder / PICTURE).write_text(stage)
+            return {}
+
+        row = {
+            "dataset": "RealCMB",
+            "id": "a",
+            "stage": stage,
+            "model": "ICB",
+            "key": store.obtain(stage, KEY, make).key,
+        }
+        manifests.append(tmp_path / f"{stage}.json")
+        manifest.write(manifests[-1], [row], [])
+    views.show_pictures(tmp_path / "view" / "pictures.parquet", manifests, store, by_stage=True)
+    table = pq.read_table(tmp_path / "view" / "pictures.parquet").to_pylist()
+    shown = {row["stage"]: (tmp_path / "view" / row["picture"]).read_text() for row in table}
+    assert shown == {"blur": "blur", "restore": "restore"}
+    assert [row["picture"] for row in table] == ["blur/ICB/RealCMB/a.png", "restoration/ICB/RealCMB/a.png"]
+
+
+def test_a_selection_repeats_nothing_of_what_was_left_out(tmp_path: Path) -> None:
+    row = {"unit": "a", "id": "a"}
+    manifest.write(tmp_path / "all.json", [row, {"unit": "b", "id": "b"}], [blame("c", "it is broken")])
+    select(tmp_path / "some.json", [tmp_path / "all.json"], ["a", "c"])
+    assert manifest.read(tmp_path / "some.json") == manifest.Manifest([row], [])
+
+
 # --- One sample ---
 
 
@@ -510,7 +563,7 @@ def test_one_sample_by_its_id(tmp_path: Path) -> None:
     (folder,) = (project.results / "samples").iterdir()
     rows = project.rows(f"samples/{folder.name}/blur.parquet")
     assert [(row["id"], row["model"]) for row in rows] == [(name, "ICB"), (name, "PWB")]
-    assert (folder / "ICB" / "VirtualCMB" / f"{name}.png").stat().st_size > 100
+    assert (folder / "blur" / "ICB" / "VirtualCMB" / f"{name}.png").stat().st_size > 100
     assert not (project.results / "metrics").exists()
     before = project.store()
     project.run("results/metrics/blur.parquet")

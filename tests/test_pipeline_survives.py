@@ -1,6 +1,8 @@
 """Runs that are killed at any moment, meet each other, or have other cores: the same results in the end."""
 
+import hashlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline import MACRO, PHONE, ROOT, STANDARD, Project, make_project, wait_until
+from tests import captures
+from tests.pipeline import MACRO, PHONE, ROOT, STANDARD, Project, make_project, settings, wait_until
 from workflow.lib import run as run_module
 
 
@@ -87,6 +90,38 @@ def test_killed_again_and_again(undisturbed: Project, tmp_path: Path) -> None:
     assert project.run().idle
 
 
+SIMULATED = {"scenes": ["Studio"], "cases": ["Macro"], "motions": ["parallax"], "ios": 0}
+SIMULATED |= {"size": [18, 25], "poses": 3, "samples_per_pixel": 1}
+
+
+def make_sources(folder: Path, archive: Path) -> Project:
+    """A capture to simulate, and one in an archive."""
+    folder.mkdir()
+    packed = {"source": str(archive), "checksum": f"sha256:{hashlib.sha256(archive.read_bytes()).hexdigest()}"}
+    places = {"simulate": SIMULATED, "folders": [], "archives": [packed]}
+    return Project(folder, config=settings(captures=places))
+
+
+def test_killed_while_captures_are_obtained(tmp_path: Path) -> None:
+    """When an archive is unpacked that Snakemake has not yet heard of, and while one is rendered."""
+    captures.make_unity(tmp_path / "inner", STANDARD, size=(27, 22), poses=4, seed=3)
+    archive = Path(shutil.make_archive(str(tmp_path / "packed"), "tar", tmp_path, "inner"))
+    projects = [make_sources(tmp_path / name, archive) for name in ("undisturbed", "killed")]
+    projects[0].run("datasets")
+    project = projects[1]
+    for moment in ("results/archives/*/content", "results/captures/.*-*/*"):
+        with killed(project, "datasets") as process:
+            assert wait_until(lambda moment=moment: there(moment)(project), process)  # type: ignore[misc]
+    assert not list(project.results.glob("store/*"))
+    run = project.run("datasets")
+    assert not list(project.results.glob("captures/.*"))
+    assert run.counts["captures"] == {"made": 2}
+    assert project.outcome() == projects[0].outcome()
+    # Another place to fetch the same archive from is no reason to do anything.
+    project.config["captures"]["archives"][0]["source"] = str(archive.rename(tmp_path / "elsewhere.tar"))
+    assert project.run("datasets").idle
+
+
 @pytest.mark.parametrize("share", [0.35, 0.6, 0.85])
 def test_killed_after_a_share_of_the_work(share: float, undisturbed: Project, tmp_path: Path) -> None:
     """With one job for each capture, so that several are always at work."""
@@ -114,20 +149,22 @@ def test_a_capture_that_is_gone_after_a_kill_leaves_nothing(undisturbed: Project
     assert {row["id"] for row in project.rows("metrics/blur.parquet")} == {STANDARD}
 
 
-RESTORED = ("results/restoration/pictures.parquet", "results/metrics/restoration.parquet")
+RESTORED = ("results/restoration/pictures.parquet", "tables", "figures")
 FITS = {"samples": [MACRO], "crop": [16, 16], "methods": {name: {"epochs": 40} for name in ("ICB", "PWB")}}
 
 
 @pytest.mark.slow
 def test_a_fit_is_killed(tmp_path: Path) -> None:
     """It goes on from its checkpoint, to the picture that it would have come to."""
-    projects = [make_project(tmp_path / name, restore=FITS) for name in ("undisturbed", "killed")]
+    drawn = {"draw": ["fig5_blur_formation", "fig6_restoration"]}
+    projects = [make_project(tmp_path / name, restore=FITS, figures=drawn) for name in ("undisturbed", "killed")]
     projects[0].run(*RESTORED)
     with killed(projects[1], *RESTORED) as process:
         assert wait_until(lambda: there("results/checkpoints/*")(projects[1]), process)
     assert kinds(projects[1])["restore"] < 2
     projects[1].run(*RESTORED)
     assert projects[1].outcome() == projects[0].outcome()
+    assert {"tables/table3.csv", "figures/fig6_restoration.png"} <= projects[1].outcome().keys()
     assert not list(projects[1].results.glob("checkpoints/*"))
     assert projects[1].run(*RESTORED).idle
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import re
 import shutil
 import stat
 import tarfile
@@ -80,6 +81,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def test_all_of_it_is_up_to_date(project: Project) -> None:
     assert project.run("all").idle
     assert "show_one" in project.run(ZIPPED, options=["--dry-run"]).text  # a capture from an archive, by its id
+    both = project.run(TWIN, options=["--dry-run"]).text  # an id that both datasets have
+    assert re.search(r"^show_one +2$", both, re.MULTILINE)
 
 
 def test_everything_from_everywhere_is_there(project: Project) -> None:
@@ -139,7 +142,9 @@ def test_pandas(project: Project) -> None:
     by_model = table.set_index("model")
     assert by_model.loc["PWB", "layers"].isna().all() and (by_model.loc["ICB", "layers"] >= 1).all()
     assert (table["kernel_size"] % 2 == 1).all()
-    assert table.groupby("model")["configuration_sha256"].nunique().to_dict() == {"ICB": 2, "PWB": 2}  # plain and sRGB
+    assert table.groupby("model")["configuration_sha256"].nunique().to_dict() == {"ICB": 3, "PWB": 3}
+    cut = table[table["id"].str.startswith(PHONE)]  # the window is a setting of these, and of no others
+    assert len(set(cut["configuration_sha256"]) & set(table.drop(cut.index)["configuration_sha256"])) == 0
     assert set(table["icb_version"]) == {icb.__version__}
 
 

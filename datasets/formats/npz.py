@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from icb import InputError
+from icb import InputError, files
 from icb.restricted_pickle import PLAIN_TYPE, loads
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -36,7 +36,6 @@ _BROKEN = (
     OverflowError,
     EOFError,
     RuntimeError,
-    MemoryError,
 )
 """What zipfile and numpy raise for malformed archives."""
 
@@ -96,6 +95,8 @@ def _naming(path: Path) -> Iterator[None]:
     except InputError:
         raise
     except _BROKEN as error:
+        if files.machine_at_fault(error):
+            raise
         raise InputError(f"{path}: expected an .npz archive of arrays: {error}") from None
 
 

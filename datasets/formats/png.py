@@ -20,7 +20,7 @@ def size(path: Path) -> tuple[int, int]:
         with open(path, "rb") as stream:  # noqa: PTH123 - also takes strings
             return _header(stream.read(33), path)[:2]
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        raise files.unreadable(path, error) from None
 
 
 def read(path: Path, expected: tuple[int, int] | None = None) -> np.ndarray:

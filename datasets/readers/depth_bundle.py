@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from datasets.capture import SIMULATED, numbered
+from datasets.capture import SIMULATED, name_of, numbered
 from datasets.formats import ios, nv12, swift_header
 from datasets.recording import Recording
-from icb import InputError
+from icb import InputError, files
 
 DESCRIPTION = "a DepthBundleRecorder folder (image_P0_<w>x<h>_P1_<w>x<h>_<i>.bin, depth_<w>x<h>_<i>.bin)"
 
@@ -66,7 +66,7 @@ class DepthBundle(Recording):
         self._files = sorted(
             {*self._images.values(), *self._depths.values(), *self._confidences.values(), *infos.values()}
         )
-        super().__init__(path, path.resolve().name, (image_size[0], image_size[1]), headers, origins)
+        super().__init__(path, name_of(path), (image_size[0], image_size[1]), headers, origins)
 
     def frame(self, index: int) -> np.ndarray:
         """Upright RGB."""
@@ -138,7 +138,7 @@ def _head(path: Path) -> bytes:
         with path.open("rb") as stream:
             return stream.read(swift_header.SIZE)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        raise files.unreadable(path, error) from None
 
 
 def _body(path: Path, skip: int, count: int) -> np.ndarray:
@@ -147,7 +147,7 @@ def _body(path: Path, skip: int, count: int) -> np.ndarray:
     try:
         return np.fromfile(path, np.uint8, offset=skip)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        raise files.unreadable(path, error) from None
 
 
 def _check_sizes(found: dict[int, Path], expected: int) -> None:
@@ -159,6 +159,6 @@ def _check_size(path: Path, expected: int) -> None:
     try:
         size = path.stat().st_size
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        raise files.unreadable(path, error) from None
     if size != expected:
         raise InputError(f"{path}: got {size} bytes, expected {expected} for the size in its name")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from datasets.capture import SIMULATED
+from datasets.capture import SIMULATED, name_of
 from datasets.formats import ios
 from datasets.formats.npz import Archive
 from datasets.recording import Recording
@@ -42,7 +42,7 @@ class FrameBundle(Recording):
             info = self._archive[f"info_{index}"]
             origins.append(f"{path}, array 'info_{index}'")
             headers.append(ios.from_dict(info.item() if info.size == 1 else None, origins[-1]))
-        name = (path.parent if path.name == NAME else path.with_suffix("")).resolve().name
+        name = name_of(path.parent if path.name == NAME else path.with_suffix(""))
         # Sizes are in the arrays' own heads; one picture is read here for them.
         height, width = self._picture(0).shape[:2]
         super().__init__(path, name, (height, width), headers, origins)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 import icb
-from datasets.capture import SIMULATED, CaptureInfo, check_poses, numbered
+from datasets.capture import SIMULATED, CaptureInfo, check_poses, name_of, numbered
 from datasets.formats import packed_depth, png, unity_log
 from icb import InputError
 
@@ -58,7 +58,7 @@ class UnityCapture:
                 raise InputError(f"{logs / f'camera_logs_{number}.txt'}: missing, expected one file for each frame")
         self.params = path / "params.txt"
         scene, motion = unity_log.parse_param_log(self.params)
-        name = path.resolve().name
+        name = name_of(path)
         case = case_of(name)
         self.info = CaptureInfo(name, "VirtualCMB", scene, case, motion, (path / SIMULATED).is_file())
         self._logs = read_logs([self.logs[number] for number in self.numbers])

@@ -27,6 +27,9 @@ def run_command(
         return 2
     except KeyboardInterrupt:
         return 130
+    except MemoryError as error:
+        print(f"{program}: out of memory: {error}", file=sys.stderr)
+        return 2
     except OSError as error:
         # Keep the interpreter from trying, and complaining, again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

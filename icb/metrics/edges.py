@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from icb.checks import check_depth, check_positive
 from icb.errors import InputError
-from icb.operator import check_depth, check_positive
 
 NEAR_SHARE = 1.0
 """Percent of the pixels nearer than the depth that counts as near: a few stray ones do not set the scale."""

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from icb.checks import FLOATS
 from icb.errors import InputError
-from icb.operator import FLOATS
 
 
 def check_image(name: str, image: np.ndarray) -> np.ndarray:

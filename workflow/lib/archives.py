@@ -22,8 +22,10 @@ TIMEOUT = 60
 
 
 def obtain(source: str, checksum: str, folder: str | os.PathLike[str]) -> None:
-    """Unpack an archive, from a URL or a path, into a new ``folder``."""
+    """Unpack an archive, from a URL or a path, into ``folder``, unless that is there: then it is whole."""
     folder = Path(folder)
+    if folder.is_dir():
+        return
     folder.parent.mkdir(parents=True, exist_ok=True)
     if urllib.parse.urlsplit(source).scheme in ("http", "https", "file"):
         archive, fetched = folder.with_name(f".{folder.name}.part"), True
@@ -40,6 +42,7 @@ def obtain(source: str, checksum: str, folder: str | os.PathLike[str]) -> None:
     shutil.rmtree(unpacked, ignore_errors=True)
     try:
         unpack(archive, unpacked)
+        os.sync()  # on the disk before it is in place
         content_root(unpacked).rename(folder)
     finally:
         shutil.rmtree(unpacked, ignore_errors=True)

@@ -1,6 +1,7 @@
 """Which version of the code makes a result: a hash over the modules that a stage uses, and no others.
 
 Imports are followed from file to file without running anything. Comments, docstrings and layout do not count.
+Figures count for what imports them to draw, not for what offers to when it is asked (``Trajectory.plot``).
 Where a package's ``__init__`` only passes names on, as that of ``icb`` does, the names that are really used lead
 further, so that a change in one blur model leaves alone what does not blur.
 """
@@ -13,6 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
 PACKAGES = ("icb", "datasets", "workflow")
+FIGURES = "icb.figures"
 
 # What says who made a result, or how the work is shared out, does not change what comes out.
 NEUTRAL = {"icb.version"} | {
@@ -85,7 +87,10 @@ def _imports(module: str) -> tuple[str, ...]:
     tree = _tree(module)
     found: set[str] = set()
     plain: set[str] = set()
+    offers = _offered_figures(tree)
     for node in ast.walk(tree):
+        if node in offers:
+            continue
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.name.split(".")[0] in PACKAGES:
@@ -103,6 +108,13 @@ def _imports(module: str) -> tuple[str, ...]:
     if path is not None and path.name == "__init__.py" and _loads_its_folder(tree):
         found.update(f"{module}.{entry.stem}" for entry in path.parent.glob("*.py") if entry.stem != "__init__")
     return tuple(sorted(found))
+
+
+def _offered_figures(tree: ast.Module) -> set[ast.AST]:
+    """Imports of figures inside a function: what draws all the time has them at its top."""
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    lazy = (node for function in functions for node in ast.walk(function) if isinstance(node, ast.ImportFrom))
+    return {node for node in lazy if f"{node.module}.".startswith(f"{FIGURES}.")}
 
 
 def _resolve(package: str, name: str) -> Iterator[str]:

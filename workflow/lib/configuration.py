@@ -13,6 +13,8 @@ import yaml
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from datasets.build import Options
+from datasets.published import real
+from datasets.readers import unity
 from datasets.readers.unity import case_of
 from datasets.simulate.default_set import capture_name, default_set
 from icb import InputError
@@ -31,12 +33,22 @@ Config = Mapping[str, Any]
 def complete(config: dict[str, Any]) -> None:
     """Fill in what was left out, and refuse what the schema does not know, every mistake by its key."""
     schema = yaml.safe_load(SCHEMA.read_text())
+    _remove_unwanted(config)
     _fill(config, schema)
     problems = sorted(Draft202012Validator(schema).iter_errors(config), key=lambda problem: str(problem.json_path))
     if problems:
         named = (f"{problem.json_path.removeprefix('$').strip('.') or 'top level'}: {problem.message}"
                  for problem in problems)  # fmt: skip
         raise InputError("configuration: " + "; ".join(named))
+
+
+def _remove_unwanted(config: dict[str, Any]) -> None:
+    """Take out models and methods that a later file sets to null: files can only add to each other otherwise."""
+    restore = config.get("restore")
+    for section in (config.get("blur"), restore.get("methods") if isinstance(restore, dict) else None):
+        if isinstance(section, dict):
+            for name in [name for name, value in section.items() if value is None]:
+                del section[name]
 
 
 def _fill(value: Any, schema: Mapping[str, Any]) -> None:
@@ -73,8 +85,13 @@ def simulations(config: Config) -> dict[str, dict[str, Any]]:
 
 
 def archives(config: Config) -> dict[str, dict[str, str]]:
-    """Archives to unpack, by the folder that each is unpacked into."""
+    """Archives to unpack, by the folder that each has below :data:`ARCHIVES`."""
     return {archive["checksum"].replace(":", "-")[:20]: dict(archive) for archive in config["captures"]["archives"]}
+
+
+def unpacked(archive: str) -> Path:
+    """The content of an archive: there once it is whole, and known by its checksum, so that it never changes."""
+    return Path(ARCHIVES) / archive / "content"
 
 
 def units(config: Config) -> list[Unit]:
@@ -86,8 +103,29 @@ def units(config: Config) -> list[Unit]:
     for folder in captures["published"]:
         found += list_published(folder)
     for name in archives(config):
-        found += list_folder(Path(ARCHIVES) / name)
+        found += list_folder(unpacked(name))
     return unique(found)
+
+
+def taken(config: Config, units: list[Unit]) -> dict[str, str]:
+    """Published samples whose ids are among those that a recording is cut into, by key, each with the reason."""
+    build = config["build"]
+    if build["window"] is None:
+        return {}
+    recordings = {unit.name: unit for unit in units if unit.dataset is None}
+    found = {}
+    for unit in units:
+        name, _, first = unit.name.rpartition("_")
+        other = recordings.get(name) if unit.dataset == real.DATASET and first.isdecimal() else None
+        step = build["stride"] or build["window"]
+        if other is not None and int(first) % step == 0 and _may_be_recording(other):
+            found[unit.key] = f"{unit.path}: got {unit.name!r}, which {other.path} is cut into, expected every id once"
+    return found
+
+
+def _may_be_recording(unit: Unit) -> bool:
+    """Whether a capture, that need not have been rendered yet, is no Unity capture, which is never cut."""
+    return case_of(unit.name) is None if unit.origin == SIMULATED else not unity.recognises(Path(unit.path))
 
 
 def build_options(config: Config) -> Options:
@@ -143,10 +181,19 @@ def to_restore(config: Config, units: list[Unit]) -> list[Unit]:
 
 def variants(config: Config) -> dict[str, dict[str, Any]]:
     """The blur models of the ablation by name; a dot in it keeps it apart from the names in the section `blur`."""
+    for key in ("sigma", "n"):
+        for value in config["ablation"][key]:
+            if not math.isfinite(value):
+                raise InputError(f"configuration: ablation.{key}: got {value}, expected finite numbers")
     return {
-        f"ICB.s{sigma:g}.n{n:g}": {"model": "icb", "n": float(n), "sigma": float(sigma)}
+        f"ICB.s{_digits(sigma)}.n{_digits(n)}": {"model": "icb", "n": float(n), "sigma": float(sigma)}
         for sigma, n in product(config["ablation"]["sigma"], config["ablation"]["n"])
     }
+
+
+def _digits(value: float) -> str:
+    """A number in as many digits as tell it from all others."""
+    return repr(float(value)).removesuffix(".0")
 
 
 def to_ablate(config: Config, units: list[Unit]) -> list[Unit]:
@@ -178,6 +225,10 @@ def readme() -> str:
         "`config.yaml` is the embedded default and `paper.yaml` the full reproduction, which is laid over it:",
         "`snakemake --configfile config/paper.yaml`. So can be a file of your own, and single keys:",
         "`snakemake --config samples_per_job=8`.",
+        "",
+        "Sections are laid over each other key by key; lists and single values are replaced. So a file that names",
+        "another model has it beside `ICB` and `PWB`. `null` for a model or method takes it away:",
+        "`blur: {PWB: null}` and `restore: {methods: {PWB: null}}`.",
         "",
         " ".join(schema["description"].split()),
         "",

@@ -2,15 +2,19 @@
 
 import hashlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from datasets import published
 from datasets.sample import Sample
-from icb import BlurOperator
+from icb import InputError
 from icb.pictures import write_image
+from workflow.lib.store import intact
 from workflow.lib.units import PUBLISHED, Unit, check_unchanged
+
+if TYPE_CHECKING:
+    from icb import BlurOperator
 
 ESTIMATE = "estimate.npy"
 PICTURE = "picture.png"
@@ -20,9 +24,19 @@ NETWORK = "network.safetensors"
 
 def read_sample(entry: dict[str, Any]) -> Sample:
     """The sample of an entry of the stage ``samples``."""
-    sample = published.read_from(Path(entry["folder"]), entry["dataset"], entry["id"])
-    if entry["origin"] == PUBLISHED:  # what lies elsewhere may change; what is in the store does not
-        check_unchanged(Unit(entry["id"], entry["folder"], PUBLISHED, entry["dataset"]), entry["files"])
+    folder = Path(entry["folder"])
+    if entry["origin"] != PUBLISHED:
+        with intact(folder.parent):
+            sample = published.read_from(folder, entry["dataset"], entry["id"])
+        return sample
+    # What lies elsewhere may change; what is in the store does not.
+    unit = Unit(entry["id"], entry["folder"], PUBLISHED, entry["dataset"])
+    try:
+        sample = published.read_from(folder, entry["dataset"], entry["id"])
+    except InputError:
+        check_unchanged(unit, entry["files"])
+        raise
+    check_unchanged(unit, entry["files"])
     return sample
 
 
@@ -33,7 +47,7 @@ def write_estimate(folder: Path, estimate: np.ndarray) -> str:
     return hashlib.sha256(np.ascontiguousarray(estimate).tobytes()).hexdigest()
 
 
-def describe_operator(blur: BlurOperator) -> dict[str, Any]:
+def describe_operator(blur: "BlurOperator") -> dict[str, Any]:
     """Number of layers, where the model has them, and width of the largest kernel."""
     layers = getattr(blur, "layers", None)
     return {"layers": None if layers is None else len(layers), "kernel_size": 2 * max(blur.radius) + 1}

@@ -15,6 +15,8 @@ from workflow.lib.progress import Ticker
 from workflow.lib.store import STORE, Store
 from workflow.lib.units import Changed, printable
 
+FOLDER = "results/manifests"
+
 Item = TypeVar("Item")
 Row = dict[str, Any]
 
@@ -76,7 +78,7 @@ class Task:
             raise InputError(f"{len(left_out)} of {len(items)} left out, which `strict` forbids:\n{reasons}")
         if not is_current():
             raise OutputError(f"{self.output}: another run has taken over these results")
-        _write(self.output, entries, left_out)
+        write(self.output, entries, left_out)
 
 
 def _attempt(work: Callable[[Item], tuple[list[Row], bool]], item: Item) -> tuple[list[Row] | str, str]:
@@ -115,12 +117,23 @@ class Manifest:
     left_out: list[LeftOut]
 
 
+MACHINE_S_WORDS = (
+    "out of memory",
+    "allocate memory",
+    "insufficient memory",
+    "bad_alloc",
+    "alloc_failed",
+    "cuda error",
+    "no space left",
+)
+
+
 def machine_at_fault(error: Exception) -> bool:
     """Whether memory or disk ran out; libraries written in C++ say so in words alone."""
     if isinstance(error, OSError | MemoryError | Changed):
         return True
     said = str(error).lower()
-    return any(words in said for words in ("out of memory", "allocate memory", "insufficient memory", "no space left"))
+    return any(words in said for words in MACHINE_S_WORDS)
 
 
 def read(path: str | os.PathLike[str]) -> Manifest:
@@ -129,15 +142,8 @@ def read(path: str | os.PathLike[str]) -> Manifest:
     return Manifest(content["entries"], [LeftOut(**row) for row in content["left_out"]])
 
 
-def select(output: str | os.PathLike[str], paths: Iterable[str | os.PathLike[str]], units: Iterable[str]) -> None:
-    """Write what several manifests say about some units as one."""
-    chosen, found = set(units), read_all(paths)
-    shown = {printable(unit) for unit in chosen}
-    entries = [row for row in found.entries if row["unit"] in chosen]
-    _write(output, entries, [row for row in found.left_out if row.unit in shown])
-
-
-def _write(output: str | os.PathLike[str], entries: Sequence[Row], left_out: Sequence["LeftOut"]) -> None:
+def write(output: str | os.PathLike[str], entries: Sequence[Row], left_out: Sequence["LeftOut"]) -> None:
+    """Write a manifest, whole or not at all."""
     content = {"entries": list(entries), "left_out": [asdict(row) for row in left_out]}
     text = json.dumps(content, indent=1, sort_keys=True)
     files.write(output, lambda path: path.write_text(text + "\n"))
@@ -150,3 +156,13 @@ def read_all(paths: Iterable[str | os.PathLike[str]]) -> Manifest:
         [row for manifest in manifests for row in manifest.entries],
         [row for manifest in manifests for row in manifest.left_out],
     )
+
+
+def by_sample(paths: Iterable[str | os.PathLike[str]]) -> dict[tuple[str, str], Row]:
+    """The entries of several manifests of samples by dataset and id."""
+    found: dict[tuple[str, str], Row] = {}
+    for row in read_all(paths).entries:
+        other = found.setdefault((row["dataset"], row["id"]), row)
+        if other is not row:
+            raise OutputError(f"{row['unit']}: yields {row['id']!r} as {other['unit']} does, expected every id once")
+    return found

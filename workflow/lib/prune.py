@@ -5,10 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workflow.lib import manifest
-from workflow.lib.store import STORE, Store
-
-MANIFESTS = Path("results/manifests")
-CHECKPOINTS = Path("results/checkpoints")
+from workflow.lib.store import CHECKPOINTS, STORE, Store
 
 
 def prune(manifests: Sequence[str | os.PathLike[str]], optional: Sequence[str | os.PathLike[str]] = ()) -> int:
@@ -17,12 +14,12 @@ def prune(manifests: Sequence[str | os.PathLike[str]], optional: Sequence[str | 
     Those of ``optional``, which not every run makes, count where they are there.
     """
     current = {str(path) for path in [*manifests, *(path for path in optional if Path(path).exists())]}
-    for old in MANIFESTS.rglob("*.json"):
+    for old in Path(manifest.FOLDER).rglob("*.json"):
         if str(old) not in current:
             old.unlink()
     keep = set()
     for path in current:
-        stage = Path(path).relative_to(MANIFESTS).parts[1]
+        stage = Path(path).relative_to(manifest.FOLDER).parts[1]
         for row in manifest.read(path).entries:
             keep.add((row.get("stage", stage), row["key"]))
             if "score_key" in row:

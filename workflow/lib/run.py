@@ -5,6 +5,7 @@ import logging
 import os
 import re
 import secrets
+import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -18,7 +19,7 @@ LPIPS = f"{RESULTS}/lpips.json"
 SCHEDULER_LOGS = f"{RESULTS}/logs/slurm"
 SHOWN = 20
 
-# How icb.files.write calls a file that is not yet whole.
+# How icb.files.write calls a file, and the simulator a folder, that is not yet whole.
 UNFINISHED = re.compile(r"\..+-[0-9a-f]{12}(\.\w+)?")
 
 _monitor: progress.Monitor | None = None
@@ -68,7 +69,10 @@ def sweep(results: str | os.PathLike[str] = RESULTS) -> None:
     places = [results, *results.glob("*/"), *results.glob("samples/*/"), *results.glob("manifests/**/")]
     for path in [path for place in places for path in place.glob(".*")]:
         if UNFINISHED.fullmatch(path.name):
-            path.unlink(missing_ok=True)
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
 
 def share_packages(root: str) -> None:

@@ -14,11 +14,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from icb import files
+from icb import InputError, files
 from icb.errors import OutputError
 
 STORE = "results/store"
 RECORD = "record.json"
+CHECKPOINTS = Path("results/checkpoints")
+"""Of fits that are not yet entries."""
+
+MAKERS = {
+    "captures": "index_captures",
+    "samples": "build_samples",
+    "blur": "blur_samples",
+    "restore": "restore_samples",
+    "score": "score_blur score_restorations",
+    "costs": "measure_costs",
+    "pages": "page_samples",
+}
+"""The rules that fill the store, by kind of entry."""
 
 Record = dict[str, Any]
 
@@ -102,8 +115,26 @@ def _writable(place: Path) -> Iterator[None]:
         raise OutputError(f"{place}: cannot be written: {error.strerror or error}") from None
 
 
+class DamagedError(OutputError):
+    """Something of the store is gone or broken: nobody's fault but the store's."""
+
+
+@contextmanager
+def intact(place: Path) -> Iterator[None]:
+    """What cannot be read of the entry at ``place`` is a fault of the store, not of what it was made from."""
+    try:
+        yield
+    except InputError as error:
+        kind = place.parent.parent.name
+        raise DamagedError(
+            f"{error}. The store is damaged; to make again what is missing: "
+            f"rm -rf {place} && snakemake --forcerun {MAKERS.get(kind, kind)}"
+        ) from None
+
+
 def _read(place: Path) -> Record:
-    record: Record = files.load_json(place / RECORD)
+    with intact(place):
+        record: Record = files.load_json(place / RECORD)
     return record
 
 

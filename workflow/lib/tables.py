@@ -1,6 +1,7 @@
 """From manifests to Parquet: the tables of a run, with their schemas."""
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -13,7 +14,7 @@ from workflow.lib import manifest
 from workflow.lib.estimates import HISTORY
 from workflow.lib.manifest import LeftOut, Row
 from workflow.lib.store import Store
-from workflow.lib.units import Unit, digest, printable
+from workflow.lib.units import Unit, digest, printable, printable_name
 
 Paths = Sequence[str | os.PathLike[str]]
 
@@ -122,13 +123,16 @@ CAPTURES_SCHEMA = pa.schema(
         pa.field("width", pa.int32()),
         _required("samples", pa.int32()),
         pa.field("source_sha256", pa.string()),
-        _required("status", pa.string()),  # `used`, `left out`, or `partly left out` where some samples failed
+        _required(
+            "status", pa.string()
+        ),  # `used`, `left out`, or `partly left out` where some samples or models failed
         pa.field("stage", pa.string()),  # where it failed
         pa.field("reason", pa.string()),
     ]
 )
 
-PICTURES_SCHEMA = pa.schema([_required(name, pa.string()) for name in ("dataset", "id", "model", "picture")])
+PICTURES_SCHEMA = pa.schema([_required(name, pa.string()) for name in ("dataset", "id", "stage", "model", "picture")])
+"""``stage`` is ``blur`` or ``restore``."""
 
 LEFT_OUT_SCHEMA = pa.schema(
     [
@@ -178,30 +182,31 @@ def write_table(rows: Iterable[Row], schema: pa.Schema, path: str | os.PathLike[
 
 def write_blur(output: str | os.PathLike[str], samples: Paths, scores: Paths) -> None:
     """``blur.parquet``: one row for each sample and model."""
-    known = {(row["dataset"], row["id"]): row["row"] for row in manifest.read_all(samples).entries}
+    known = manifest.by_sample(samples)
     rows = [_metric_row(known[row["dataset"], row["id"]], row) for row in manifest.read_all(scores).entries]
     write_table(rows, BLUR_SCHEMA, output, ("dataset", "id", "model"))
 
 
-def _metric_row(sample: Row, entry: Row) -> Row:
-    record, parameters = entry["record"], entry["parameters"]
+def _metric_row(made: Row, entry: Row) -> Row:
+    """The row of an estimate: ``made`` is the entry of its sample."""
+    sample, record, parameters = made["row"], entry["record"], entry["parameters"]
     row: dict[str, Any] = {field.name: sample[field.name] for field in SAMPLE_FIELDS if field.name != "model"}
     row |= {"model": entry["model"], "kind": parameters["model"]}
     row |= {name: parameters.get(name) for name in ("n", "sigma")}
     row |= {name: record[name] for name in ("layers", "kernel_size", "seconds", "peak_memory", "estimate_sha256")}
     row |= entry["score"]
     row |= {"averaging": sample["averaging"], "sample_sha256": sample["sample_sha256"], "code_sha256": entry["code"]}
-    row["configuration_sha256"] = digest({"averaging": sample["averaging"], "parameters": parameters})
+    row["configuration_sha256"] = digest({"build": made["settings"], "parameters": parameters})
     return row | {f"{name}_version": version for name, version in record["versions"].items()}
 
 
 def write_restorations(output: str | os.PathLike[str], samples: Paths, scores: Paths) -> None:
     """``restoration.parquet``: one row for each sample and method."""
-    known = {(row["dataset"], row["id"]): row["row"] for row in manifest.read_all(samples).entries}
+    known = manifest.by_sample(samples)
     rows = []
     for entry in manifest.read_all(scores).entries:
-        sample, record, settings = known[entry["dataset"], entry["id"]], entry["record"], entry["settings"]
-        row = _metric_row(sample, entry)
+        made, record, settings = known[entry["dataset"], entry["id"]], entry["record"], entry["settings"]
+        sample, row = made["row"], _metric_row(made, entry)
         row |= {name: settings[name] for name in ("network", "gradient", "penalty", "learning_rate", "epochs", "seed")}
         row |= {name: record[name] for name in ("loss", "psnr_reblurred", "device", "threads")}
         crop = record["crop"] or {"top": 0, "left": 0, "height": sample["height"], "width": sample["width"]}
@@ -209,7 +214,7 @@ def write_restorations(output: str | os.PathLike[str], samples: Paths, scores: P
         row |= {"hidden_width": settings["width"], "top": crop["top"], "left": crop["left"]}
         row |= {"restored_height": crop["height"], "restored_width": crop["width"]}
         how = {"settings": settings, "parameters": entry["parameters"], "crop": record["crop"]}
-        row["configuration_sha256"] = digest({"averaging": sample["averaging"], **how})
+        row["configuration_sha256"] = digest({"build": made["settings"], **how})
         rows.append(row)
     write_table(rows, RESTORATION_SCHEMA, output, ("dataset", "id", "model"))
 
@@ -242,25 +247,28 @@ def write_costs(output: str | os.PathLike[str], costs: str | os.PathLike[str]) -
     write_table(rows, COSTS_SCHEMA, output, ("dataset", "id", "model"))
 
 
-def write_captures(output: str | os.PathLike[str], units: Sequence[Unit], captures: Paths, samples: Paths) -> None:
-    """``captures.parquet``: every capture that was found, used or not, and why not."""
-    looked, built = manifest.read_all(captures), manifest.read_all(samples)
+def write_captures(
+    output: str | os.PathLike[str], units: Sequence[Unit], captures: Paths, samples: Paths, blurred: Paths
+) -> None:
+    """``captures.parquet``: every capture that was found, used or not, and why not.
+
+    One whose samples no model could blur is left out as well; ``blurred`` is empty where nobody asked for blur.
+    """
+    looked, built, made = (manifest.read_all(paths) for paths in (captures, samples, blurred))
     described = {row["unit"]: row for row in looked.entries}
-    counts: dict[str, int] = {}
-    for row in built.entries:
-        counts[row["unit"]] = counts.get(row["unit"], 0) + 1
+    counts = Counter(row["unit"] for row in built.entries)
+    useful = {row["unit"] for row in (made if blurred else built).entries}
     reasons: dict[str, LeftOut] = {}
-    for left_out in [*looked.left_out, *built.left_out]:
+    for left_out in [*looked.left_out, *built.left_out, *made.left_out]:
         reasons.setdefault(left_out.unit, left_out)
     rows = []
     for unit in units:
         known = described.get(unit.key, {})
-        failed = reasons.get(printable(unit.key))
-        count = counts.get(unit.key, 0)
+        failed = reasons.get(printable_name(unit.key))
         row = {name: known.get(name) for name in CAPTURES_SCHEMA.names if name in known}
         row |= {"name": unit.shown, "path": printable(unit.path), "origin": unit.origin}
-        row |= {"samples": count, "stage": failed and failed.stage, "reason": failed and failed.reason}
-        row["status"] = "used" if failed is None else "partly left out" if count else "left out"
+        row |= {"samples": counts[unit.key], "stage": failed and failed.stage, "reason": failed and failed.reason}
+        row["status"] = "used" if failed is None else "partly left out" if unit.key in useful else "left out"
         rows.append(row)
     write_table(rows, CAPTURES_SCHEMA, output, ("name", "path"))
 

@@ -35,13 +35,18 @@ class Unit:
     @property
     def shown(self) -> str:
         """The name, without bytes that no table and no terminal can hold."""
-        return printable(self.name)
+        return printable_name(self.name)
 
 
 def printable(text: str) -> str:
     """Text that can be stored and shown; names of files need not be either."""
     clean = text.encode("utf-8", "backslashreplace").decode()
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in clean)
+
+
+def printable_name(name: str) -> str:
+    """As :func:`printable`, different for every name: a backslash in it is not one that was put there."""
+    return printable(name.replace("\\", "\\\\"))
 
 
 def list_captures(folder: str | os.PathLike[str]) -> list[Unit]:

@@ -18,6 +18,9 @@ from workflow.lib.units import PUBLISHED, digest
 
 RECORD = ".view.json"
 
+FOLDERS = {"blur": "blur", "restore": "restoration"}
+"""Where people find the pictures of a stage."""
+
 Paths = Sequence[str | os.PathLike[str]]
 
 
@@ -35,18 +38,24 @@ def show_datasets(folder: str | os.PathLike[str], samples: Paths) -> None:
     write_index([row["row"] for row in rows], Path(folder) / "index.parquet")
 
 
-def show_pictures(table: str | os.PathLike[str], manifests: Paths, store: Store) -> None:
-    """``<model>/<dataset>/<id>.png`` for all estimates, and a table of them, written last."""
-    rows = manifest.read_all(manifests).entries
-    wanted = {f"{row['model']}/{row['dataset']}/{row['id']}.png": row for row in rows}
+def show_pictures(table: str | os.PathLike[str], manifests: Paths, store: Store, *, by_stage: bool = False) -> None:
+    """``<model>/<dataset>/<id>.png`` for all estimates, and a table of them, written last.
+
+    ``by_stage`` puts them into ``blur/`` and ``restoration/``, where a model and a method may have one name.
+    """
+
+    def place(row: Row) -> str:
+        return "/".join([FOLDERS[row["stage"]]] * by_stage + [row["model"], row["dataset"], f"{row['id']}.png"])
+
+    wanted = {place(row): row for row in manifest.read_all(manifests).entries}
 
     def links(name: str) -> dict[str, Path]:
         return {name: store.path(wanted[name]["stage"], wanted[name]["key"]) / PICTURE}
 
     folder = Path(table).parent
     update_links(folder, {name: row["key"] for name, row in wanted.items()}, links)
-    listed = [{"picture": name, **{key: row[key] for key in PICTURES_SCHEMA.names[:3]}} for name, row in wanted.items()]
-    write_table(listed, PICTURES_SCHEMA, table, ("dataset", "id", "model"))
+    listed = [{"picture": name, **{key: row[key] for key in PICTURES_SCHEMA.names[:4]}} for name, row in wanted.items()]
+    write_table(listed, PICTURES_SCHEMA, table, ("dataset", "id", "stage", "model"))
 
 
 def update_links(

@@ -18,6 +18,7 @@ rule choose_samples:
         "../../environment.yml"
     params:
         units=ablation_units,
+        code=code_version("workflow.lib.selection"),
     script:
         "../scripts/choose_samples.py"
 

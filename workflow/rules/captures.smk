@@ -25,7 +25,8 @@ rule simulate_capture:
 
 checkpoint unpack_archive:
     output:
-        directory(f"{configuration.ARCHIVES}/{{archive}}"),
+        # A small mark. What was unpacked lies beside it and is nobody's output, so that it is never removed.
+        f"{configuration.ARCHIVES}/{{archive}}/unpacked.json",
     log:
         "results/logs/archives/{archive}.log",
     wildcard_constraints:
@@ -33,7 +34,8 @@ checkpoint unpack_archive:
     conda:
         "../../environment.yml"
     params:
-        archive=lambda wildcards: ARCHIVES[wildcards.archive],
+        # Neither the version of the code: it copies files as they are.
+        checksum=lambda wildcards: ARCHIVES[wildcards.archive]["checksum"],
     script:
         "../scripts/unpack_archive.py"
 
@@ -41,6 +43,7 @@ checkpoint unpack_archive:
 rule index_captures:
     input:
         simulated_folders,
+        archives_of_shard,
     output:
         f"{MANIFESTS}/captures/{{shard}}.json",
     log:
@@ -55,6 +58,7 @@ rule index_captures:
     params:
         stage="captures",
         units=shard_units,
+        taken=taken_ids,
         options=asdict(configuration.build_options(config)),
         code=code_version("workflow.lib.stages.captures"),
         strict=STRICT,

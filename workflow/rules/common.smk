@@ -8,7 +8,7 @@ from pathlib import Path
 # The project's own packages are imported from the repository, here and in scripts.
 sys.path.insert(0, str(workflow.basedir))
 
-from workflow.lib import cluster, configuration, models, run, summaries
+from workflow.lib import cluster, configuration, manifest, models, run, summaries
 from workflow.lib.code_version import code_version
 from workflow.lib.shards import Shards, label
 from workflow.lib.units import SIMULATED, fingerprint
@@ -21,7 +21,7 @@ configuration.check_methods(config)
 SIMULATIONS = configuration.simulations(config)
 ARCHIVES = configuration.archives(config)
 # Asked for by every target: that a new one must be unpacked does not follow from tables that are there already.
-UNPACKED = [f"{configuration.ARCHIVES}/{archive}" for archive in ARCHIVES]
+UNPACKED = [f"{configuration.ARCHIVES}/{archive}/unpacked.json" for archive in ARCHIVES]
 MODELS = configuration.blur_models(config)
 VARIANTS = configuration.variants(config)
 OPERATORS = {**VARIANTS, **MODELS}
@@ -29,9 +29,10 @@ STRICT = config["strict"]
 
 METHODS = config["restore"]["methods"]
 
-MANIFESTS = "results/manifests/{scope}"
-ALL = "results/manifests/all"
-ABLATION = "results/manifests/ablation"
+MANIFESTS = f"{manifest.FOLDER}/{{scope}}"
+ALL = f"{manifest.FOLDER}/all"
+SINGLE = f"{manifest.FOLDER}/one"
+ABLATION = f"{manifest.FOLDER}/ablation"
 COSTS = f"{ALL}/costs/all.json"
 # What blur is worked out and scored in: the ablation has samples of its own, chosen from all.
 BLURRED = "all|one|ablation"
@@ -68,11 +69,16 @@ wildcard_constraints:
 
 def units():
     """Everything there is to work on, known once all archives are unpacked."""
-    for archive, folder in zip(ARCHIVES, UNPACKED):
+    for archive in ARCHIVES:
         # One that is there is whole, and may be looked into before Snakemake knows of checkpoints.
-        if not Path(folder).is_dir():
+        if not configuration.unpacked(archive).is_dir():
             checkpoints.unpack_archive.get(archive=archive)
     return _listed()
+
+
+def all_unpacked():
+    """Whether the units are known."""
+    return all(configuration.unpacked(archive).is_dir() for archive in ARCHIVES)
 
 
 @cache
@@ -110,9 +116,30 @@ def shard_units(wildcards):
     ]
 
 
+@cache
+def _taken():
+    return configuration.taken(config, units())
+
+
+def taken_ids(wildcards):
+    """Those of a shard that others have the ids of, and why."""
+    keys = {unit.key for unit in shards().members(wildcards.shard)}
+    return {key: reason for key, reason in _taken().items() if key in keys}
+
+
 def simulated_folders(wildcards):
     """The folders of a shard's simulated captures, which have to be rendered first."""
     return [unit.path for unit in shards().members(wildcards.shard) if unit.origin == SIMULATED]
+
+
+def archives_of_shard(wildcards):
+    """The marks of the archives that a shard's captures are in."""
+    paths = [Path(unit.path) for unit in shards().members(wildcards.shard)]
+    return [
+        mark
+        for archive, mark in zip(ARCHIVES, UNPACKED)
+        if any(path.is_relative_to(configuration.unpacked(archive)) for path in paths)
+    ]
 
 
 def manifests(stage):
@@ -127,6 +154,13 @@ def manifests(stage):
 def blur_manifests(wildcards):
     """Of all models and shards."""
     return [path for model in MODELS for path in manifests(f"blur/{model}")(wildcards)]
+
+
+def blur_of_captures(wildcards):
+    """What models made of captures, which says whether these are of use; nothing if datasets are all that is wanted."""
+    targets = set(getattr(workflow.dag_settings, "targets", ()))
+    alone = targets and targets <= {"datasets", *map(str, rules.datasets.input)}
+    return [] if alone else blur_manifests(wildcards)
 
 
 def restoration_manifests(wildcards):
@@ -149,7 +183,7 @@ def all_manifests(wildcards):
 def blur_estimates(wildcards):
     """What all models make of a shard; in the ablation, all variants."""
     names = VARIANTS if wildcards.scope == "ablation" else MODELS
-    return [f"results/manifests/{wildcards.scope}/blur/{name}/{wildcards.shard}.json" for name in names]
+    return [f"{manifest.FOLDER}/{wildcards.scope}/blur/{name}/{wildcards.shard}.json" for name in names]
 
 
 def samples_to_ablate(wildcards):
@@ -187,7 +221,7 @@ def cost_codes(wildcards):
 def samples_to_restore(wildcards):
     """Where the samples of a shard of restorations are: shards of restorations are smaller than those of samples."""
     names = [wildcards.shard] if wildcards.scope == "one" else shards().holding(restorations().members(wildcards.shard))
-    return [f"results/manifests/{wildcards.scope}/samples/{name}.json" for name in names]
+    return [f"{manifest.FOLDER}/{wildcards.scope}/samples/{name}.json" for name in names]
 
 
 def restoration_units(wildcards):
@@ -209,17 +243,20 @@ def one_estimates(wildcards):
     """What all models and methods make of one capture."""
     restored = METHODS if wildcards.shard in restorations().labels else []
     kinds = [f"blur/{model}" for model in MODELS] + [f"restore/{method}" for method in restored]
-    return [f"results/manifests/one/{kind}/{wildcards.shard}.json" for kind in kinds]
+    return [f"{SINGLE}/{kind}/{wildcards.shard}.json" for kind in kinds]
 
 
 def one_names():
-    """Units by the ids that people may ask for: a capture's or sample's, and those of samples cut from a recording."""
-    if not all(Path(folder).is_dir() for folder in UNPACKED):
+    """Units by the ids that people may ask for: a capture's or sample's, and those of samples cut from a recording.
+
+    An id that both published datasets have means both; with the dataset and a slash before it, one of them.
+    """
+    if not all_unpacked():
         return {}
     names = {}
     for unit in units():
-        names.setdefault(unit.name, unit)
-        names[unit.key] = unit
+        for name in {unit.name, unit.key}:
+            names.setdefault(name, []).append(unit)
     for unit, sample in run.known_samples(all_manifests(None)):
         if unit in names:
             names.setdefault(sample, names[unit])
@@ -260,13 +297,12 @@ def begin_run():
             shard = job.wildcards.get("shard")
             plan[f"{stage}/{shard or ''.join(job.wildcards[-1:])}"] = len(_members(job, shard)) if shard else 1
     run.begin(plan, name=getattr(workflow.scheduler._executor, "run_uuid", None))
-    ONE.extend(path for job in workflow.dag.jobs for path in job.output if path.startswith("results/manifests/one/"))
+    ONE.extend(path for job in workflow.dag.jobs for path in job.output if path.startswith(f"{SINGLE}/"))
 
 
 def end_run(success):
     """Say what was done and what was left out; of a run that could not even unpack all archives, what is known."""
-    unpacked = all(Path(folder).is_dir() for folder in UNPACKED)
-    known = ONE or [*all_manifests(None), PAGES, *ablation_manifests(None)] if unpacked else []
+    known = ONE or [*all_manifests(None), PAGES, *ablation_manifests(None)] if all_unpacked() else []
     # By name, because a job that was killed on another machine could not say so here.
     failed = sorted(str(log) for job in getattr(workflow.scheduler, "failed", ()) for log in job.log)
     run.end(success, known, failed)

@@ -11,6 +11,8 @@ rule show_one:
     conda:
         "../../environment.yml"
     params:
+        # A model and a method may have one name.
+        by_stage=True,
         code=code_version("workflow.lib.views"),
     script:
         "../scripts/show_pictures.py"
@@ -18,8 +20,8 @@ rule show_one:
 
 rule tabulate_one_blur:
     input:
-        samples=["results/manifests/one/samples/{shard}.json"],
-        scores=["results/manifests/one/score_blur/{shard}.json"],
+        samples=[f"{SINGLE}/samples/{{shard}}.json"],
+        scores=[f"{SINGLE}/score_blur/{{shard}}.json"],
     output:
         "results/samples/{shard}/blur.parquet",
     log:
@@ -34,8 +36,8 @@ rule tabulate_one_blur:
 
 rule tabulate_one_restoration:
     input:
-        samples=["results/manifests/one/samples/{shard}.json"],
-        scores=["results/manifests/one/score_restorations/{shard}.json"],
+        samples=[f"{SINGLE}/samples/{{shard}}.json"],
+        scores=[f"{SINGLE}/score_restorations/{{shard}}.json"],
     output:
         "results/samples/{shard}/restoration.parquet",
     log:
@@ -51,11 +53,11 @@ rule tabulate_one_restoration:
 # A capture may not hide a target of the workflow.
 TARGETS = {rule.name for rule in workflow.rules} | {"all"}
 
-for name, unit in one_names().items():
+for name, named in one_names().items():
     if name not in TARGETS:
 
         rule:
             name:
                 name
             input:
-                one_results(unit),
+                [path for unit in named for path in one_results(unit)],

@@ -23,6 +23,7 @@ rule obtain_lpips_weights:
         wanted=config["score"]["lpips"],
         path=config["score"]["weights"],
         file=configuration.state_of(config["score"]["weights"]),
+        code=code_version("workflow.lib.lpips_weights"),
     script:
         "../scripts/obtain_lpips_weights.py"
 

@@ -10,4 +10,4 @@ with job(snakemake.log[0], threads=snakemake.threads):
 
     units = [Unit(row["name"], row["path"], row["origin"], row["dataset"]) for row in snakemake.params.units]
     task = Task.of(snakemake.output[0], snakemake.wildcards.shard, snakemake.params)
-    index_captures(task, units, options=Options(**snakemake.params.options))
+    index_captures(task, units, options=Options(**snakemake.params.options), taken=snakemake.params.taken)

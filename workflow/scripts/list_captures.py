@@ -7,4 +7,5 @@ with job(snakemake.log[0], threads=snakemake.threads):
     from workflow.lib.units import Unit
 
     units = [Unit(**row) for row in snakemake.params.units]
-    write_captures(snakemake.output[0], units, snakemake.input.captures, snakemake.input.samples)
+    given = snakemake.input
+    write_captures(snakemake.output[0], units, given.captures, given.samples, given.blurred)

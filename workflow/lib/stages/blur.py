@@ -13,7 +13,7 @@ from workflow.lib.estimates import describe_operator, read_sample, write_estimat
 from workflow.lib.manifest import LeftOut, Row, Task
 from workflow.lib.models import build_operator, warm_up
 from workflow.lib.store import Record
-from workflow.lib.units import digest, printable
+from workflow.lib.units import digest, printable_name
 from workflow.lib.versions import versions
 
 STAGE = "blur"
@@ -39,7 +39,7 @@ def blur_samples(
         return [{**row, "parameters": dict(model), "code": task.code, "record": entry.record}], entry.made
 
     def blame(sample: Row, reason: str) -> LeftOut:
-        return LeftOut(STAGE, printable(sample["unit"]), sample["id"], sample["dataset"], name, reason)
+        return LeftOut(STAGE, printable_name(sample["unit"]), sample["id"], sample["dataset"], name, reason)
 
     task.run(items, blur_one, blame)
 

@@ -1,6 +1,6 @@
 """Look into captures: what they are, whether they can be read, which samples they yield."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from datasets import provenance, published
@@ -8,9 +8,10 @@ from datasets.build import Options, windows
 from datasets.capture import hash_files, source_hash
 from datasets.readers import format_of, open_capture
 from datasets.sample import check_id
+from icb import InputError
 from workflow.lib.manifest import LeftOut, Row, Task
 from workflow.lib.store import Record
-from workflow.lib.units import PUBLISHED, Unit, digest, fingerprint, printable
+from workflow.lib.units import PUBLISHED, Unit, digest, fingerprint, printable, printable_name
 
 STAGE = "captures"
 
@@ -20,10 +21,16 @@ def index_captures(
     units: Sequence[Unit],
     *,
     options: Options,
+    taken: Mapping[str, str],
 ) -> None:
-    """Write the manifest of a shard of captures and published samples."""
+    """Write the manifest of a shard of captures and published samples.
+
+    ``taken`` says why some, by their keys, cannot be used for what other captures are.
+    """
 
     def look(unit: Unit) -> tuple[list[Row], bool]:
+        if unit.key in taken:
+            raise InputError(taken[unit.key])
         # The files' times stand for their content, so that a large capture is read once and not in every run.
         files = fingerprint(unit)
         sources = {"unit": unit.key, "path": printable(str(Path(unit.path).absolute())), "files": files}
@@ -33,7 +40,7 @@ def index_captures(
         return [{**row, **entry.record}], entry.made
 
     def blame(unit: Unit, reason: str) -> LeftOut:
-        return LeftOut(STAGE, printable(unit.key), None, unit.dataset, None, reason)
+        return LeftOut(STAGE, printable_name(unit.key), None, unit.dataset, None, reason)
 
     task.run(units, look, blame)
 

@@ -13,7 +13,7 @@ from icb import InputError
 from workflow.lib import manifest
 from workflow.lib.manifest import LeftOut, Row, Task
 from workflow.lib.store import Record
-from workflow.lib.units import digest, printable
+from workflow.lib.units import digest, printable_name
 from workflow.lib.versions import versions
 
 STAGE = "costs"
@@ -56,7 +56,7 @@ def measure_costs(
 
     def blame(item: tuple[Row, str], reason: str) -> LeftOut:
         sample, name = item
-        return LeftOut(STAGE, printable(sample["unit"]), sample["id"], sample["dataset"], name, reason)
+        return LeftOut(STAGE, printable_name(sample["unit"]), sample["id"], sample["dataset"], name, reason)
 
     task.run(items, measure_one, blame)
 

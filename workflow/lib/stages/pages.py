@@ -9,7 +9,7 @@ from workflow.lib.site.sample_page import make_page
 from workflow.lib.site.subjects import Kind, PathLike, Subject, read_subjects
 from workflow.lib.site.templates import SAMPLE_PAGE, version
 from workflow.lib.store import Record
-from workflow.lib.units import digest, printable
+from workflow.lib.units import digest, printable_name
 
 STAGE = "pages"
 
@@ -35,7 +35,7 @@ def page_samples(
         return [{**row, "slug": subject.slug}], entry.made
 
     def blame(subject: Subject, reason: str) -> LeftOut:
-        return LeftOut(STAGE, printable(str(subject.row["source"])), subject.id, subject.dataset, None, reason)
+        return LeftOut(STAGE, printable_name(str(subject.row["source"])), subject.id, subject.dataset, None, reason)
 
     task.run(subjects, make_one, blame, threads=threads)
 

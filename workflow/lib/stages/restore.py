@@ -19,12 +19,11 @@ from workflow.lib.crop import Crop, cropped
 from workflow.lib.estimates import HISTORY, NETWORK, describe_operator, read_sample, write_estimate
 from workflow.lib.manifest import LeftOut, Row, Task
 from workflow.lib.models import build_operator
-from workflow.lib.store import Record
-from workflow.lib.units import digest, printable
+from workflow.lib.store import CHECKPOINTS, Record
+from workflow.lib.units import digest, printable_name
 from workflow.lib.versions import versions
 
 STAGE = "restore"
-CHECKPOINTS = Path("results/checkpoints")
 
 
 def restore_samples(
@@ -62,7 +61,7 @@ def restore_samples(
         return [{**row, "record": entry.record}], entry.made
 
     def blame(sample: Row, reason: str) -> LeftOut:
-        return LeftOut(STAGE, printable(sample["unit"]), sample["id"], sample["dataset"], name, reason)
+        return LeftOut(STAGE, printable_name(sample["unit"]), sample["id"], sample["dataset"], name, reason)
 
     task.run(items, restore_one, blame)
 

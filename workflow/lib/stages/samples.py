@@ -1,16 +1,18 @@
 """Build the samples of a dataset from captures; take published ones as they are."""
 
 import os
+from dataclasses import asdict
 from pathlib import Path
 
 from datasets import published
 from datasets.build import Options, Window, build_sample
 from datasets.index import row_of
+from datasets.published import virtual
 from datasets.readers import open_capture
 from workflow.lib import manifest
 from workflow.lib.manifest import LeftOut, Row, Task
 from workflow.lib.store import Record
-from workflow.lib.units import PUBLISHED, Unit, check_unchanged, digest, printable
+from workflow.lib.units import PUBLISHED, Unit, check_unchanged, digest, printable_name
 
 STAGE = "samples"
 
@@ -38,13 +40,21 @@ def build_samples(
             folder = entry.path / capture["dataset"]
         row = {"unit": capture["unit"], "id": window["id"], "dataset": capture["dataset"], "key": key}
         row |= {"origin": capture["origin"], "folder": str(folder), "files": capture["files"]}
-        return [{**row, "row": entry.record["row"]}], entry.made
+        settings = _settings(capture, options, entry.record["row"])
+        return [{**row, "settings": settings, "row": entry.record["row"]}], entry.made
 
     def blame(item: tuple[Row, Row], reason: str) -> LeftOut:
         capture, window = item
-        return LeftOut(STAGE, printable(capture["unit"]), window["id"], capture["dataset"], None, reason)
+        return LeftOut(STAGE, printable_name(capture["unit"]), window["id"], capture["dataset"], None, reason)
 
     task.run(items, build_one, blame)
+
+
+def _settings(capture: Row, options: Options, row: Row) -> Row:
+    """The options that made this sample what it is; of published ones all that is known."""
+    if capture["origin"] == PUBLISHED or capture["dataset"] == virtual.DATASET:
+        return {"averaging": row["averaging"]}
+    return asdict(options)
 
 
 def _build(capture: Row, window: Row, folder: Path, options: Options) -> Record:

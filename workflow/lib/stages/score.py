@@ -14,10 +14,13 @@ from workflow.lib import manifest
 from workflow.lib.crop import Crop, cropped
 from workflow.lib.estimates import ESTIMATE, read_sample
 from workflow.lib.manifest import LeftOut, Row, Task
-from workflow.lib.store import Record
-from workflow.lib.units import digest, printable
+from workflow.lib.store import Record, intact
+from workflow.lib.units import digest, printable_name
 
 STAGE = "score"
+
+LEFT_OUT = {"blurry": "score blur", "sharp": "score restorations"}
+"""What the stage is called where something is left out, by its target: a sample may fail in both."""
 
 OTHER = {"blurry": "sharp", "sharp": "blurry"}
 
@@ -35,7 +38,7 @@ def score_samples(
     ``estimates`` are the manifests of all models: what the models share is worked out once a sample. ``weights`` is
     what :func:`workflow.lib.lpips_weights.obtain` wrote; where it has none, the columns of LPIPS stay empty.
     """
-    known = {(row["dataset"], row["id"]): row for row in manifest.read_all(samples).entries}
+    known = manifest.by_sample(samples)
     found = files.load_json(weights)
     keys: dict[tuple[str, str], dict[str, list[Row]]] = {}
     for row in manifest.read_all(estimates).entries:
@@ -46,7 +49,7 @@ def score_samples(
         key = digest({"stage": STAGE, "code": task.code, **same})
         keys.setdefault(name, {}).setdefault(key, []).append(row)
     missing = {
-        name: {key: task.store.path(rows[0]["stage"], rows[0]["key"]) / ESTIMATE for key, rows in scores.items()
+        name: {key: task.store.path(rows[0]["stage"], rows[0]["key"]) for key, rows in scores.items()
                if not task.store.path(STAGE, key).exists()}
         for name, scores in keys.items()
     }  # fmt: skip
@@ -63,7 +66,7 @@ def score_samples(
         return scored, bool(missing[name])
 
     def blame(name: tuple[str, str], reason: str) -> LeftOut:
-        return LeftOut(STAGE, printable(known[name]["unit"]), name[1], name[0], None, reason)
+        return LeftOut(LEFT_OUT[target], printable_name(known[name]["unit"]), name[1], name[0], None, reason)
 
     task.run(sorted(keys), score_one, blame)
 
@@ -84,7 +87,13 @@ def _score(
     reference, other = (getattr(sample, name).astype(np.float32) / np.float32(255) for name in (target, OTHER[target]))
     if lpips is not None and min(reference.shape[:2]) < lpips.network.least:
         lpips = None  # the network needs so many pixels; everything else can do with less
-    pictures = {key: files.load_npy(path) for key, path in estimates.items()}
+    pictures = {key: _picture(place) for key, place in estimates.items()}
     unchanged = psnr(other, reference)
     scores = score(pictures, reference, depth=sample.depth, lpips=lpips)
     return {key: {**row, "psnr_unchanged": unchanged} for key, row in scores.items()}
+
+
+def _picture(place: Path) -> np.ndarray:
+    with intact(place):
+        picture = files.load_npy(place / ESTIMATE)
+    return picture
