@@ -116,7 +116,7 @@ def test_one_parameter_changed_and_changed_back(project: Project) -> None:
     run = project.run()
     icb = Counter(f"{name} ICB" for name in ALL)
     assert project.computed(first) == {"blur": icb, "score": icb}
-    assert not run.jobs.keys() & {"index_captures", "build_samples", "show_datasets"}
+    assert not run.jobs.keys() & {"index_captures", "build_samples", "show_datasets", "list_captures"}
     assert run.jobs["blur_samples"] == 1  # PWB's is not even started
     assert {row["sigma"] for row in project.rows("metrics/blur.parquet")} == {1.5, None}
     changed = {name for name, content in project.outcome().items() if outcome.get(name) != content}

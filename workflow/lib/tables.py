@@ -123,9 +123,7 @@ CAPTURES_SCHEMA = pa.schema(
         pa.field("width", pa.int32()),
         _required("samples", pa.int32()),
         pa.field("source_sha256", pa.string()),
-        _required(
-            "status", pa.string()
-        ),  # `used`, `left out`, or `partly left out` where some samples or models failed
+        _required("status", pa.string()),  # `used`, `left out`, or `partly left out` where some samples failed
         pa.field("stage", pa.string()),  # where it failed
         pa.field("reason", pa.string()),
     ]
@@ -247,19 +245,13 @@ def write_costs(output: str | os.PathLike[str], costs: str | os.PathLike[str]) -
     write_table(rows, COSTS_SCHEMA, output, ("dataset", "id", "model"))
 
 
-def write_captures(
-    output: str | os.PathLike[str], units: Sequence[Unit], captures: Paths, samples: Paths, blurred: Paths
-) -> None:
-    """``captures.parquet``: every capture that was found, used or not, and why not.
-
-    One whose samples no model could blur is left out as well; ``blurred`` is empty where nobody asked for blur.
-    """
-    looked, built, made = (manifest.read_all(paths) for paths in (captures, samples, blurred))
+def write_captures(output: str | os.PathLike[str], units: Sequence[Unit], captures: Paths, samples: Paths) -> None:
+    """``captures.parquet``: every capture that was found, whether it yields samples, and why not."""
+    looked, built = manifest.read_all(captures), manifest.read_all(samples)
     described = {row["unit"]: row for row in looked.entries}
     counts = Counter(row["unit"] for row in built.entries)
-    useful = {row["unit"] for row in (made if blurred else built).entries}
     reasons: dict[str, LeftOut] = {}
-    for left_out in [*looked.left_out, *built.left_out, *made.left_out]:
+    for left_out in [*looked.left_out, *built.left_out]:
         reasons.setdefault(left_out.unit, left_out)
     rows = []
     for unit in units:
@@ -268,7 +260,7 @@ def write_captures(
         row = {name: known.get(name) for name in CAPTURES_SCHEMA.names if name in known}
         row |= {"name": unit.shown, "path": printable(unit.path), "origin": unit.origin}
         row |= {"samples": counts[unit.key], "stage": failed and failed.stage, "reason": failed and failed.reason}
-        row["status"] = "used" if failed is None else "partly left out" if unit.key in useful else "left out"
+        row["status"] = "used" if failed is None else "partly left out" if counts[unit.key] else "left out"
         rows.append(row)
     write_table(rows, CAPTURES_SCHEMA, output, ("name", "path"))
 

@@ -156,13 +156,6 @@ def blur_manifests(wildcards):
     return [path for model in MODELS for path in manifests(f"blur/{model}")(wildcards)]
 
 
-def blur_of_captures(wildcards):
-    """What models made of captures, which says whether these are of use; nothing if datasets are all that is wanted."""
-    targets = set(getattr(workflow.dag_settings, "targets", ()))
-    alone = targets and targets <= {"datasets", *map(str, rules.datasets.input)}
-    return [] if alone else blur_manifests(wildcards)
-
-
 def restoration_manifests(wildcards):
     """Of all methods and shards."""
     return [f"{ALL}/restore/{method}/{shard}.json" for method in METHODS for shard in restorations().names]

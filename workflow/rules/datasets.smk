@@ -50,7 +50,6 @@ rule list_captures:
     input:
         captures=manifests("captures"),
         samples=manifests("samples"),
-        blurred=blur_of_captures,
     output:
         "results/captures.parquet",
     log:

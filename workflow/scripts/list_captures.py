@@ -8,4 +8,4 @@ with job(snakemake.log[0], threads=snakemake.threads):
 
     units = [Unit(**row) for row in snakemake.params.units]
     given = snakemake.input
-    write_captures(snakemake.output[0], units, given.captures, given.samples, given.blurred)
+    write_captures(snakemake.output[0], units, given.captures, given.samples)
