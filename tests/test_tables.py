@@ -1,117 +1,34 @@
 """The paper's tables from hand-made metrics: every cell, in every format, and what is said about them."""
 
-import csv
-import re
-from html.parser import HTMLParser
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
 
-from icb import InputError
+from tests.table_rows import (
+    DASH,
+    MINUS,
+    PAPER,
+    ROWS,
+    SIMULATED,
+    cost,
+    index_of,
+    markdown_rows,
+    metric,
+    restoration,
+    restored,
+    sample,
+    virtual,
+    words,
+)
 from workflow.lib import paper_numbers
-from workflow.lib.summaries import FORMATS
 from workflow.lib.summaries.ablation import ablation
-from workflow.lib.summaries.blur_formation import blur_in_real, blur_in_virtual
+from workflow.lib.summaries.blur_formation import blur_in_real
 from workflow.lib.summaries.captured import captured
-from workflow.lib.summaries.cells import cell
 from workflow.lib.summaries.costs import costs
 from workflow.lib.summaries.latex import latex
 from workflow.lib.summaries.markdown import markdown
 from workflow.lib.summaries.page import html_page
-from workflow.lib.summaries.render import write_summary
-from workflow.lib.summaries.restoration import restorations
-from workflow.lib.summaries.summary import TEXT, WHOLE, Column, Summary, arranged
-
-DASH, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
-
-PAPER = {name: paper_numbers.read(name) for name in paper_numbers.TABLES}
-
-
-def sample(name: str, dataset: str = "VirtualCMB", **more: Any) -> dict[str, Any]:
-    """A row of the index."""
-    row = {"dataset": dataset, "id": name, "scene": "Village", "case": "Macro", "motion": "parallax"}
-    return {**row, "simulated": False, "source_format": "published", **more}
-
-
-def index_of(*rows: dict[str, Any]) -> pd.DataFrame:
-    return pd.DataFrame(rows)
-
-
-def metric(of: dict[str, Any], model: str, psnr: float, **more: Any) -> dict[str, Any]:
-    """A row of metrics; everything else follows from the PSNR in ways that are easy to work out by hand."""
-    row = dict(of)
-    row |= {"model": model, "kind": model.lower()[:3], "height": 24, "width": 32}
-    row |= {"n": 1.0, "sigma": 4.0} if model.startswith("ICB") else {"n": np.nan, "sigma": np.nan}
-    row |= {"psnr": psnr, "psnr_edge": psnr - 2, "psnr_unchanged": 20.0, "ssim": psnr / 100, "ssim_paper": psnr / 50}
-    return {**row, "lpips": 1 / psnr, "lpips_paper": psnr * 1e-6, "seconds": psnr / 1000, "layers": 9.0, **more}
-
-
-def words(text: str) -> list[str]:
-    return text.split()
-
-
-def markdown_rows(summary: Summary) -> list[list[str]]:
-    """The cells of the table as people see them, bold ones in asterisks, the heading first."""
-    lines = [line for line in markdown(summary).splitlines() if line.startswith("|")]
-    return [line.strip("| ").replace("\\", "").split(" | ") for line in lines[:1] + lines[2:]]
-
-
-class Cells(HTMLParser):
-    """All cells of a page, and every tag in it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.rows: list[list[str]] = []
-        self.tags: set[str] = set()
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        if tag == "tr":
-            self.rows.append([])
-        elif tag in ("td", "th"):
-            self.rows[-1].append("")
-        elif tag == "strong":
-            self.rows[-1][-1] += "**"
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "strong":
-            self.rows[-1][-1] += "**"
-        elif tag == "table":
-            self.rows.append([])
-
-    def handle_data(self, data: str) -> None:
-        if self.rows and self.rows[-1] and data.strip():
-            self.rows[-1][-1] += data
-
-
-SIMULATED = {"simulated": True, "source_format": "unity"}
-SAMPLES = [
-    sample("a", **SIMULATED),
-    sample("b", **SIMULATED),
-    sample("c", case="Standard", motion="6-DoF", **SIMULATED),
-    sample("d", case="Trucking", **SIMULATED),
-    sample("e", "RealCMB", **SIMULATED),
-]
-ROWS = [
-    metric(SAMPLES[0], "ICB", 40.0),
-    metric(SAMPLES[0], "PWB", 38.0),
-    metric(SAMPLES[1], "ICB", 42.0, psnr_edge=np.nan),  # no depth edges
-    metric(SAMPLES[1], "PWB", 39.0),
-    metric(SAMPLES[2], "ICB", 30.0),
-    metric(SAMPLES[2], "PWB", 32.0),
-    metric(SAMPLES[3], "ICB", 36.0),
-    metric(SAMPLES[3], "PWB", 36.0),
-    metric(SAMPLES[4], "ICB", 25.0),
-    metric(SAMPLES[4], "PWB", 20.0),
-]
-
-
-def virtual(rows: list[dict[str, Any]], reason: str | None = None) -> Summary:
-    return blur_in_virtual(pd.DataFrame(rows), PAPER["table2"], PAPER["table1"], reason)
+from workflow.lib.summaries.summary import WHOLE
 
 
 def test_table_2_of_simulated_samples_every_cell() -> None:
@@ -315,23 +232,6 @@ def test_table_1_beside_the_papers_every_cell() -> None:
     ]
 
 
-def cost(of: dict[str, Any], model: str, memory: int | None, seconds: float) -> dict[str, Any]:
-    row = metric(of, model, 30.0)
-    del row["psnr"]
-    return {
-        **row,
-        "height": 720,
-        "width": 1280,
-        "peak_memory": memory,
-        "seconds": seconds,
-        "build_seconds": seconds / 4,
-        "apply_seconds": seconds * 3 / 4,
-        "threads": 2,
-        "runs": 5,
-        "processor": "Abacus 9000",
-    }
-
-
 def test_table_4_every_cell() -> None:
     samples = [sample("a"), sample("b"), sample("c", "RealCMB", **SIMULATED)]
     rows = [
@@ -358,17 +258,6 @@ def test_table_4_every_cell() -> None:
     assert "of VirtualCMB; differences" in notes and "of the published RealCMB; they cannot be compared" in notes
     unknown = costs(pd.DataFrame([cost(samples[0], "ICB", None, 0.02)]), PAPER["table4"])
     assert markdown_rows(unknown)[1][4] == DASH  # a system that does not say
-
-
-def restoration(of: dict[str, Any], method: str, psnr: float, **more: Any) -> dict[str, Any]:
-    fit = {"network": "siren", "epochs": 400, "hidden_width": 192, "gradient": "analytic", "penalty": 8e-6}
-    fit |= {"learning_rate": 5e-4, "patch_height": None, "patch_width": None}
-    fit |= {"restored_height": 24, "restored_width": 32}
-    return {**metric(of, method, psnr), **fit, **more}
-
-
-def restored(rows: list[dict[str, Any]] | pd.DataFrame) -> Summary:
-    return restorations(pd.DataFrame(rows), PAPER["table5"], PAPER["table1"], PAPER["table3"], None)
 
 
 def test_table_5_every_cell() -> None:
@@ -453,153 +342,3 @@ def test_the_ablation_every_cell() -> None:
     ]  # fmt: skip
     assert any("which 12 images it took; here 3 are chosen" in note for note in summary.notes)
     assert any("3.6456" in note for note in summary.notes)
-
-
-def test_every_format_has_the_same_table(tmp_path: Path) -> None:
-    samples = [sample("a"), sample("b", motion="xy-rotation", case="Trucking")]
-    summary = virtual([metric(of, model, 41.0 + len(model)) for of in samples for model in ("ICB", "PWB")])
-    write_summary(summary, tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(f"table2.{ending}" for ending in FORMATS)
-    people = markdown_rows(summary)[1:]
-
-    page = Cells()
-    page.feed((tmp_path / "table2.html").read_text())
-    assert [row for row in page.rows if len(row) == len(people[0])][-len(people) :] == people
-
-    source = (tmp_path / "table2.tex").read_text()
-    body = source[source.index(r"\midrule") + 8 : source.index(r"\bottomrule")].replace(r"\addlinespace", "")
-    plain = re.sub(r"\\textbf\{(.*?)\}", r"**\1**", body).replace("$-$", MINUS).replace("--", DASH)
-    assert [[part.strip() for part in line.split("&")] for line in plain.split(r"\\") if line.strip()] == people
-    columns = re.search(r"begin\{tabular\}\{([lr]+)\}", source)
-    assert columns and len(columns[1]) == len(people[0])
-    assert (
-        sum(int(width) for width in re.findall(r"\\multicolumn\{(\d)\}", source)) == 9
-    )  # three metrics of the paper's
-    balanced = re.sub(r"\\[{}]", "", source)
-    assert balanced.count("{") == balanced.count("}")
-
-    # For machines: nothing is rounded, and nothing is missing.
-    with (tmp_path / "table2.csv").open() as stream:
-        texts = list(csv.DictReader(stream))
-    table = pq.read_table(tmp_path / "table2.parquet")
-    rows = table.to_pylist()
-    assert list(texts[0]) == table.column_names == [column.name for column in summary.columns]
-    for text, row, (_, mine) in zip(texts, rows, summary.rows.iterrows(), strict=True):
-        for name in table.column_names:
-            if isinstance(row[name], float):
-                assert float(text[name]) == row[name] == mine[name]
-            else:
-                assert text[name] == str(row[name])
-    assert table.schema.metadata[b"title"].decode() == summary.title
-    assert table.schema.metadata[b"notes"].decode().split("\n") == list(summary.notes)
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    write_summary(summary, tmp_path)
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
-
-
-HOSTILE = "<script>alert('x')</script> | a_b & 5% #1 $y$ {z} \\end{tabular} ^~ *c* `d` [e](f)"
-
-
-def test_names_cannot_break_out_of_any_format(tmp_path: Path) -> None:
-    summary = captured(index_of(sample("a", scene=HOSTILE, **SIMULATED)), PAPER["table1"], 58)
-    page = Cells()
-    page.feed(html_page(summary))
-    assert "script" not in page.tags
-    assert page.rows[2][0] == HOSTILE
-    lines = [line for line in markdown(summary).splitlines() if line.startswith("|")]
-    assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) == 1
-    assert not re.search(r"(?<!\\)[<*`_\[$]", lines[2])
-    source = latex(summary)
-    (row,) = [line for line in source.splitlines() if "alert" in line]
-    assert source.count(r"\end{tabular}") == 1
-    assert len(re.findall(r"(?<!\\)&", row)) == len(
-        re.findall("&", next(line for line in source.splitlines() if line.startswith("Scene")))
-    )
-    assert not re.search(r"(?<!\\)[%#]|(?<!\\)\$y", row)
-    write_summary(summary, tmp_path)
-    with (tmp_path / "table1.csv").open() as stream:
-        assert next(csv.DictReader(stream))["scene"] == HOSTILE
-    assert pq.read_table(tmp_path / "table1.parquet")["scene"][0].as_py() == HOSTILE
-
-
-def test_latex_is_ascii_that_needs_no_more_packages() -> None:
-    name = 'say "hi" [é] Åse Łódź 10⁻⁵ \N{GREEK SMALL LETTER SIGMA} ≤ … 中 e\u0301'
-    source = latex(captured(index_of(sample("a", scene=name, **SIMULATED)), PAPER["table1"], 58))
-    assert source.isascii() and r"\textquotedbl" not in source
-    expected = (
-        r"say ''hi'' {[}\'{e}{]} \r{A}se \L{}\'{o}d\'{z} 10$^{-5}$ $\sigma$ $\leq$ \ldots{} {[}U+4E2D{]} \'{e} & "
-    )
-    assert expected in source
-    assert r"K\"{a}m\"{a}r\"{a}inen" in source
-
-
-def test_nothing_to_show_is_said(tmp_path: Path) -> None:
-    index, rows = index_of(*SAMPLES), pd.DataFrame(ROWS)
-    fits = pd.DataFrame([restoration(SAMPLES[0], "ICB", 30.0)])
-    measured = pd.DataFrame([cost(SAMPLES[0], "ICB", 1, 1.0)])
-    for summary, words in (
-        (captured(index.iloc[:0], PAPER["table1"], 58), "VirtualCMB: no samples."),
-        (blur_in_virtual(rows.iloc[:0], PAPER["table2"], PAPER["table1"], "none"), "VirtualCMB: no samples."),
-        (blur_in_real(rows.iloc[:0], PAPER["table3"], None), "RealCMB: no samples."),
-        (costs(measured.iloc[:0], PAPER["table4"]), "No samples were measured."),
-        (restored(fits.iloc[:0]), "No samples were restored."),
-        (ablation(rows.iloc[:0], PAPER["ablation"], [], None), "VirtualCMB: no samples."),
-    ):
-        write_summary(summary, tmp_path)
-        for ending in ("md", "tex", "html"):
-            assert words in (tmp_path / f"{summary.name}.{ending}").read_text()
-
-
-def test_bold_is_what_the_paper_sets_in_bold() -> None:
-    """The bold cells of its Tables 2 and 4, typed from the paper; where rounding makes a tie, it has one of them."""
-    perceived = ["icb", "pwb", "icb", "pwb", "icb", "pwb", "icb"]
-    for name, columns, within, bold in (
-        (
-            "table2",
-            {"psnr": "higher", "ssim_paper": "higher", "lpips_paper": "lower"},
-            ("motion", "case"),
-            {"psnr": ["icb"] * 7, "ssim_paper": ["icb"] * 7, "lpips_paper": perceived},
-        ),
-        (
-            "table4",
-            {"memory": "lower", "seconds": "lower"},
-            ("dataset",),
-            {"memory": ["icb", "icb"], "seconds": ["pwb", "icb"]},
-        ),
-    ):
-        paper = PAPER[name]
-        shown = [Column(key, key, TEXT) for key in (*within, "kind")]
-        shown += [Column(key, key, better=better) for key, better in columns.items()]  # type: ignore[arg-type]
-        summary = Summary(name, name, arranged(paper, shown), tuple(shown), within=within)
-        best = summary.best()
-        for column, kinds in bold.items():
-            marked = [set(rows["kind"][best.loc[rows.index, column]]) for _, rows in summary.contests()]
-            assert all(kind in found for kind, found in zip(kinds, marked, strict=True))
-            ties = [found for found in marked if len(found) > 1]
-            assert ties == ([{"icb", "pwb"}] if column == "ssim_paper" else [])  # Standard: 0.978 and 0.978
-
-
-@pytest.mark.parametrize(
-    ("value", "column", "text"),
-    [
-        (1.005, Column("x", "x", digits=2), "1.00"),  # 1.005 is a little less in binary
-        (-0.001, Column("x", "x", digits=2, signed=True), "0.00"),
-        (0.004, Column("x", "x", digits=2, signed=True), "0.00"),
-        (0.006, Column("x", "x", digits=2, signed=True), "+0.01"),
-        (-3.0, Column("x", "x"), f"{MINUS}3"),
-        (float("inf"), Column("x", "x", digits=2), "∞"),
-        (float("nan"), Column("x", "x", digits=2), DASH),
-        (None, Column("x", "x", TEXT), DASH),
-        (pd.NA, Column("x", "x", WHOLE), DASH),
-        (0, Column("x", "x", WHOLE), "0"),
-        (1.17e-4, Column("x", "x", power=-5, significant=4), "11.70"),
-        (4.639e-5, Column("x", "x", power=-5, digits=3), "4.639"),
-    ],
-)
-def test_cells(value: object, column: Column, text: str) -> None:
-    assert cell(value, column) == text
-
-
-def test_what_does_not_belong_together_is_refused() -> None:
-    with pytest.raises(InputError, match="got the columns"):
-        Summary("x", "x", pd.DataFrame({"a": [1]}), (Column("b", "b"),))
