@@ -15,7 +15,7 @@ import pytest
 from icb import InputError
 from tests import slurm
 from tests.pipeline import MACRO, PHONE, ROOT, STANDARD, Project, copy_sources, make_captures, settings
-from workflow.lib import cluster
+from workflow.lib import cluster, job
 
 # The embedded default, shrunk.
 SHRUNK = {
@@ -222,6 +222,35 @@ def test_arrays_are_refused(tmp_path: Path) -> None:
     cluster.refuse_arrays("none")
     with pytest.raises(InputError, match="slurm-array-jobs: got 'all', expected none"):
         cluster.refuse_arrays("all")
+
+
+def test_a_job_of_a_dead_run_removes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a node would start it, after another run has taken the results: it ends before its output is touched."""
+    here = project(Project, tmp_path)
+    here.run("datasets")
+    [made] = here.results.glob("manifests/all/samples/*.json")
+    before = made.read_text()
+    monkeypatch.setenv(job.RUN, "of a dead run")
+    nodes = ("--mode", "remote", "--force", "--nolock", "--allowed-rules", "build_samples")
+    run = here.run(str(made.relative_to(tmp_path)), options=nodes, code=1)
+    assert "another run has taken over these results" in run.text
+    assert made.read_text() == before
+
+
+def test_slurm_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs may be left: the run is refused, and the name they are known by is kept."""
+    squeue = tmp_path / "squeue"
+    squeue.write_text("#!/bin/sh\necho 'cannot contact the controller' >&2\nexit 1\n")
+    squeue.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(cluster, "PAUSE", 0.0)
+    known = tmp_path / "run"
+    known.write_text("old\n")
+    with pytest.raises(InputError, match=r"squeue: cannot say .*cannot contact the controller"):
+        cluster.take_over("new", known)
+    assert known.read_text() == "old\n"
+    squeue.write_text("#!/bin/sh\n")
+    assert cluster.take_over("new", known) == [] and known.read_text() == "new\n"
 
 
 def edit(source: Path, script: str, lines: str) -> None:

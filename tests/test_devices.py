@@ -83,12 +83,22 @@ def test_one_is_free_once_its_holder_is_killed(tmp_path: Path) -> None:
     assert waiting.communicate()[0].split()[1] == "0"
 
 
-def test_what_a_scheduler_gave_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every job on a node may see its own GPU as number 0."""
+def test_jobs_of_a_scheduler_have_gpus_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every job on a node may see its own GPU as number 0; within a job, fits share what it was given."""
+    monkeypatch.setenv(devices.VISIBLE, "0,1")
     monkeypatch.setenv("SLURM_JOB_ID", "1")
-    monkeypatch.setenv(devices.VISIBLE, "0")
-    with devices.hold(["0"], tmp_path), devices.one_gpu(tmp_path) as gpu:
-        assert gpu is None and os.environ[devices.VISIBLE] == "0"
+    with devices.hold(["0"], tmp_path):
+        monkeypatch.setenv("SLURM_JOB_ID", "2")
+        with devices.one_gpu(tmp_path) as one, devices.hold(["0", "1"], tmp_path) as other:
+            assert (one, other) == ("0", "1")
+    assert os.environ[devices.VISIBLE] == "0,1"
+
+
+def test_a_fit_that_asks_for_none_sees_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(devices.VISIBLE, "0,1")
+    with devices.one_gpu(tmp_path, wanted=False) as gpu:
+        assert gpu is None and os.environ[devices.VISIBLE] == ""
+    assert os.environ[devices.VISIBLE] == "0,1"
 
 
 @pytest.mark.slow

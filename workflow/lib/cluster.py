@@ -1,6 +1,7 @@
 """What a run on SLURM needs beside Snakemake's plugin for it."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -13,6 +14,9 @@ RUN = "results/.slurm-run"
 
 LIMIT = 120.0
 """Seconds to wait for cancelled jobs to be gone."""
+
+PAUSE = 3.0
+"""Seconds before SLURM is asked again when it did not answer."""
 
 
 def refuse_arrays(rules: str | None) -> None:
@@ -35,24 +39,34 @@ def take_over(name: str | None, path: str | os.PathLike[str] = RUN) -> list[str]
     store, and a fit goes on from its checkpoint. To be called by who holds the lock of the results. ``name`` is None
     where this run is not on SLURM. Returns the ids of what was cancelled.
     """
-    left = jobs_of(Path(path).read_text().strip()) if Path(path).exists() else []
+    known = Path(path).read_text().strip() if Path(path).exists() else None
+    left = jobs_of(known) if known else []
     if left:
         print(f"Cancelling {len(left)} jobs of a run that was killed", file=sys.stderr, flush=True)
         subprocess.run(["scancel", *left], capture_output=True, check=False)
         end = time.monotonic() + LIMIT
-        while time.monotonic() < end and jobs_of(Path(path).read_text().strip()):
+        while time.monotonic() < end and known and jobs_of(known):
             time.sleep(0.5)
-    if name is None:
-        Path(path).unlink(missing_ok=True)
-    else:
+    if name is not None:
         files.write(path, lambda temporary: temporary.write_text(f"{name}\n"))
+    elif known and shutil.which("squeue"):
+        Path(path).unlink()  # elsewhere, whoever can ask SLURM next shall
     return left
 
 
 def jobs_of(name: str) -> list[str]:
     """Ids of this user's jobs of that name that wait or run; none where there is no SLURM."""
-    command = ["squeue", "--me", "--noheader", f"--name={name}", "--format=%i"]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split()
-    except (OSError, subprocess.SubprocessError):
+    if shutil.which("squeue") is None:
         return []
+    command = ["squeue", "--me", "--noheader", f"--name={name}", "--format=%i"]
+    for last in (False, False, True):
+        try:
+            return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split()
+        except subprocess.SubprocessError as error:
+            if last:
+                said = str(getattr(error, "stderr", "") or error).strip()
+                raise InputError(
+                    f"squeue: cannot say whether jobs of a run that was killed are left ({said}); try again when it can"
+                ) from None
+            time.sleep(PAUSE)
+    return []

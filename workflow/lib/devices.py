@@ -30,39 +30,49 @@ def present(environment: Mapping[str, str] = os.environ) -> list[str]:
 
 
 @contextmanager
-def one_gpu(folder: str | os.PathLike[str] = FOLDER) -> Iterator[str | None]:
-    """Let this process see one GPU, which no other fit on these results has meanwhile; None where there is none.
+def one_gpu(folder: str | os.PathLike[str] = FOLDER, *, wanted: bool = True) -> Iterator[str | None]:
+    """Let this process see one GPU, which no other fit on these results has meanwhile; none at all if none is wanted.
 
-    Within a job of a scheduler, what that job was given is left alone. Must be entered before CUDA is started.
+    None where none is found: then nothing is changed. Must be entered before CUDA is started.
     """
-    gpus = [] if any(name in os.environ for name in SCHEDULERS) else present()
-    if not gpus:
+    gpus = present()
+    if not wanted:
+        with _seeing(""):
+            yield None
+    elif not gpus:
         yield None
-        return
-    before = os.environ.get(VISIBLE)
-    with hold(gpus, folder) as gpu:
-        os.environ[VISIBLE] = gpu
-        try:
+    else:
+        with hold(gpus, folder) as gpu, _seeing(gpu):
             yield gpu
-        finally:
-            if before is None:
-                del os.environ[VISIBLE]
-            else:
-                os.environ[VISIBLE] = before
+
+
+@contextmanager
+def _seeing(gpu: str) -> Iterator[None]:
+    before = os.environ.get(VISIBLE)
+    os.environ[VISIBLE] = gpu
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[VISIBLE]
+        else:
+            os.environ[VISIBLE] = before
 
 
 @contextmanager
 def hold(names: Sequence[str], folder: str | os.PathLike[str] = FOLDER, *, pause: float = 0.2) -> Iterator[str]:
     """One of ``names`` for this process alone, on this machine; waits until one is free.
 
-    It is free again once its holder has left or died: what is held is a lock on a file.
+    It is free again once its holder has left or died: what is held is a lock on a file. Jobs of a scheduler may each
+    call what they were given by the same number, so they have locks of their own.
     """
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
-    machine = os.uname().nodename
+    owner = "-".join([os.uname().nodename, *(os.environ[name] for name in SCHEDULERS if name in os.environ)])
     while True:
         for name in names:
-            handle = os.open(place / f"{machine}-{name.replace('/', '_')}", os.O_CREAT | os.O_RDWR, 0o644)
+            lock = f"{owner}-{name}".replace("/", "_")
+            handle = os.open(place / lock, os.O_CREAT | os.O_RDWR, 0o644)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

@@ -69,6 +69,12 @@ def is_current() -> bool:
         return True  # nobody else has taken them
 
 
+def require_current() -> None:
+    """Raise if another run has the results: for what Snakemake starts on a node, before it removes the job's output."""
+    if not is_current():
+        raise InputError(f"{LOCK}: another run has taken over these results, which this job was not started by")
+
+
 def _stop_when_replaced() -> None:
     """End at once when another run has begun: what this job would write belongs to settings of the past."""
     while is_current():

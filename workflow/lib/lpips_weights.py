@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+from pathlib import Path
 
 from icb import files
 from icb.metrics.backbones import WeightsUnavailableError, obtain_backbone
@@ -17,9 +18,11 @@ def obtain(output: str | os.PathLike[str], *, wanted: bool, path: str | None) ->
         found["reason"] = "switched off in the configuration"
     else:
         try:
-            place = obtain_backbone(NET, path)
-            found = {"net": NET, "path": str(place.absolute())}
-            found["sha256"] = hashlib.sha256(files.read_bytes(place)).hexdigest()
+            content = files.read_bytes(obtain_backbone(NET, path))
+            # Beside the other results, where every machine that works on them can read it.
+            kept = Path(output).with_name(f"{NET}.safetensors")
+            files.write(kept, lambda temporary: temporary.write_bytes(content))
+            found = {"net": NET, "path": str(kept), "sha256": hashlib.sha256(content).hexdigest()}
         except WeightsUnavailableError as error:
             found["reason"] = str(error)
             print(error, flush=True)

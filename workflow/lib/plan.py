@@ -29,6 +29,8 @@ INDEX = "datasets/index.parquet"
 NAMES = {"captures": "captures", "samples": "samples", "score_blur": "score", "score_restorations": "score"}
 """Stages whose entries in the store are of another kind than their manifests' folder says, or have no model."""
 PAGES = "pages"
+PICTURES = {".npy", ".png", ".webp", ".npz"}
+"""Files that grow with the pictures that they are about."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +63,28 @@ class Measured:
 
     work: list[float] = field(default_factory=list)  #: of each job
     seconds: list[float] = field(default_factory=list)  #: of each job
+    own: list[float] = field(default_factory=list)  #: of each job, in the model or the fit alone; empty if not known
     pixels: list[float] = field(default_factory=list)  #: of each result
-    size: list[float] = field(default_factory=list)  #: bytes of each result
+    size: list[float] = field(default_factory=list)  #: bytes of each result's pictures
+    fixed: list[float] = field(default_factory=list)  #: bytes of the rest of it: networks, records, pages
     on_gpu: bool = False
+
+    @property
+    def alike(self) -> bool:
+        """Whether nothing tells the start of a job from its work."""
+        return not self.own and len(self.seconds) > 0 and max(self.work) < 1.2 * min(self.work)
+
+    def seconds_of(self, jobs: int, work: float) -> float:
+        """What so many jobs that do so much work together take."""
+        if not self.own:
+            return Line.through(self.work, self.seconds).total(jobs, work)
+        start = max(0.0, sum(self.seconds) - sum(self.own)) / len(self.seconds)
+        return start * jobs + sum(self.own) / sum(self.work) * work
+
+    def bytes_of(self, results: int, pixels: float) -> float:
+        """What so many results with so many pixels together take."""
+        fixed = sum(self.fixed) / max(len(self.fixed), 1) * results
+        return fixed + Line.through(self.pixels, self.size).total(results, pixels)
 
 
 @dataclass(frozen=True)
@@ -75,6 +96,7 @@ class Need:
     core_hours: float
     gpu_hours: float
     gigabytes: float
+    alike: bool = False  #: whether starts could not be told from work, and are counted with every pixel
 
 
 def measure(results: str | Path) -> dict[str, Measured]:
@@ -92,10 +114,15 @@ def measure(results: str | Path) -> dict[str, Measured]:
         with path.open(newline="") as stream:
             found.seconds.append(sum(_seconds(row) for row in csv.DictReader(stream, delimiter="\t")))
         found.work.append(sum(_work(stage, row, entry) for entry in entries for row in _samples(known, entry)))
+        own = [float(entry.get("record", {}).get("seconds") or 0) for entry in entries]
+        if "score_key" not in entries[0] and all(own):
+            found.own.append(sum(own))
         for entry in entries:
             kind, key = NAMES.get(stage, stage.partition("/")[0]), entry.get("score_key") or entry["key"]
-            found.pixels.append(sum(_kept(stage, row, entry) for row in _samples(known, entry)))
-            found.size.append(sum(file.stat().st_size for file in store.path(kind, key).rglob("*") if file.is_file()))
+            found.pixels.append(sum(_pixels(row, entry) for row in _samples(known, entry)))
+            sizes = {file: file.stat().st_size for file in store.path(kind, key).rglob("*") if file.is_file()}
+            found.size.append(sum(size for file, size in sizes.items() if file.suffix in PICTURES))
+            found.fixed.append(sum(sizes.values()) - found.size[-1])
             found.on_gpu |= entry.get("record", {}).get("device") == "cuda"
     if not stages:
         raise InputError(f"{results}: got no benchmark files, expected those of a run")
@@ -119,7 +146,7 @@ def predict(measured: Mapping[str, Measured], samples: Iterable[Row], config: Ma
     if chosen and methods:
         plan += [(f"restore/{name}", chosen, {**part, "settings": method}, restored, 1)
                  for name, method in methods.items()]  # fmt: skip
-        plan += [("score_restorations", chosen, part, restored, len(methods))]
+        plan += [("score_restorations", chosen, part, short, len(methods))]
     if PAGES in measured:  # the report is not always wanted
         plan += [(PAGES, rows, {}, len(rows), 1)]
     needs = []
@@ -128,14 +155,11 @@ def predict(measured: Mapping[str, Measured], samples: Iterable[Row], config: Ma
             raise InputError(f"{stage}: got no benchmark of it, expected a run that has it, of a few samples")
         found = measured[stage]
         jobs = -(-len(items) // together)
-        seconds = Line.through(found.work, found.seconds).total(
-            jobs, times * sum(_work(stage, row, entry) for row in items)
-        )
-        size = Line.through(found.pixels, found.size).total(
-            times * len(items), times * sum(_kept(stage, row, entry) for row in items)
-        )
+        seconds = found.seconds_of(jobs, times * sum(_work(stage, row, entry) for row in items))
+        size = found.bytes_of(times * len(items), times * sum(_pixels(row, entry) for row in items))
         hours = seconds / 3600
-        needs.append(Need(stage.replace("/", " "), jobs, hours, hours if found.on_gpu else 0.0, size / 1e9))
+        gpu_hours = hours if found.on_gpu else 0.0
+        needs.append(Need(stage.replace("/", " "), jobs, hours, gpu_hours, size / 1e9, found.alike))
     return needs
 
 
@@ -170,11 +194,6 @@ def _work(stage: str, row: Row, entry: Row) -> float:
     return pixels if stage.startswith(("score", PAGES)) else pixels * float(row["poses"])
 
 
-def _kept(stage: str, row: Row, entry: Row) -> float:
-    """What the disk that a result takes is proportional to: its pixels, or nothing where it is only a record."""
-    return 0.0 if NAMES.get(stage) in ("captures", "score") else _pixels(row, entry)
-
-
 def _seconds(row: Mapping[str, str]) -> float:
     """Of a benchmark: wall time, or that of all cores where several were at work."""
     try:
@@ -192,6 +211,11 @@ def table(needs: Sequence[Need]) -> str:
         f"{need.stage:24}{need.jobs:>8}{need.core_hours:>14.2f}{need.gpu_hours:>12.2f}{need.gigabytes:>12.3f}"
         for need in (*needs, total)
     ]
+    if alike := [need.stage for need in needs if need.alike]:
+        lines.append(
+            f"Of {', '.join(alike)} all jobs of the small run were alike: what a job takes to start is counted with "
+            "every pixel, which is too much. Samples of several sizes, one to a job, tell them apart."
+        )
     return "\n".join(lines)
 
 

@@ -53,6 +53,7 @@ rule score_blur:
     params:
         stage="score blur",
         target="blurry",
+        units=None,
         code=code_version("workflow.lib.stages.score"),
         strict=STRICT,
     script:

@@ -8,11 +8,13 @@ from pathlib import Path
 # The project's own packages are imported from the repository, here and in scripts.
 sys.path.insert(0, str(workflow.basedir))
 
-from workflow.lib import cluster, configuration, manifest, models, run, summaries
+from workflow.lib import cluster, configuration, job, manifest, models, run, summaries
 from workflow.lib.code_version import code_version
 from workflow.lib.shards import Shards, label
 from workflow.lib.units import SIMULATED, fingerprint
 
+if not workflow.is_main_process:
+    job.require_current()
 run.share_packages(str(workflow.basedir))
 run.quieten()
 configuration.complete(config)
@@ -99,6 +101,12 @@ def restorations():
 
 
 @cache
+def scored_restorations():
+    """Captures whose restorations share a job of scoring, which is short work again."""
+    return Shards(configuration.to_restore(config, units()), config["samples_per_job"])
+
+
+@cache
 def ablations():
     """Captures that share a job of the ablation; fewer than elsewhere, because each is scored for all variants."""
     chosen = configuration.to_ablate(config, units())
@@ -163,7 +171,7 @@ def restoration_manifests(wildcards):
 
 def restoration_scores(wildcards):
     """Of all shards."""
-    return [f"{ALL}/score_restorations/{shard}.json" for shard in restorations().names] if METHODS else []
+    return [f"{ALL}/score_restorations/{shard}.json" for shard in scored_restorations().names] if METHODS else []
 
 
 def all_manifests(wildcards):
@@ -211,15 +219,36 @@ def cost_codes(wildcards):
     return {name: code_version(*measuring, models.module_of(model)) for name, model in MODELS.items()}
 
 
+def _holding(stage, groups, wildcards, chosen):
+    """The manifests of a stage, worked on in ``groups``, that have what a shard of ``chosen`` is about."""
+    names = [wildcards.shard] if wildcards.scope == "one" else groups.holding(chosen.members(wildcards.shard))
+    return [f"{manifest.FOLDER}/{wildcards.scope}/{stage}/{name}.json" for name in names]
+
+
 def samples_to_restore(wildcards):
-    """Where the samples of a shard of restorations are: shards of restorations are smaller than those of samples."""
-    names = [wildcards.shard] if wildcards.scope == "one" else shards().holding(restorations().members(wildcards.shard))
-    return [f"{manifest.FOLDER}/{wildcards.scope}/samples/{name}.json" for name in names]
+    """Where the samples of a shard of restorations are: these shards are not those of samples."""
+    return _holding("samples", shards(), wildcards, restorations())
 
 
 def restoration_units(wildcards):
     """The names of what a shard of restorations restores."""
     return [unit.key for unit in restorations().members(wildcards.shard)]
+
+
+def samples_to_score(wildcards):
+    """Where the samples of a shard of restorations that are scored are."""
+    return _holding("samples", shards(), wildcards, scored_restorations())
+
+
+def restorations_to_score(wildcards):
+    """What all methods made of a shard, and perhaps of others."""
+    found = (_holding(f"restore/{method}", restorations(), wildcards, scored_restorations()) for method in METHODS)
+    return [path for paths in found for path in paths]
+
+
+def scored_units(wildcards):
+    """The names of what a shard of scores is about."""
+    return [unit.key for unit in scored_restorations().members(wildcards.shard)]
 
 
 def method_model(wildcards):
@@ -268,7 +297,7 @@ def blur_code(wildcards):
 
 
 # Rules whose shards are not those of captures.
-SHARDS = {"restore_samples": restorations, "score_restorations": restorations}
+SHARDS = {"restore_samples": restorations, "score_restorations": scored_restorations}
 
 
 # Manifests of single captures, where these are what was asked for.

@@ -32,7 +32,7 @@ rule page_samples:
     threads: 4
     resources:
         mem_mb=memory(4000),
-        runtime=minutes(1),
+        runtime=page_minutes,
     params:
         stage="pages",
         code=code_version("workflow.lib.stages.pages"),

@@ -32,7 +32,7 @@ localrules:
     prune,
 
 
-# What a job needs at the paper's sizes, 1280 x 720, about twice over. It grows on every retry.
+# What a job needs at the paper's sizes, 1280 x 720, twice over at the least. It grows on every retry.
 
 
 def memory(megabytes):
@@ -60,8 +60,13 @@ def fit_minutes(wildcards, attempt):
 
 
 def fit_gpus(wildcards):
-    """A fit takes a GPU where there is one; on a cluster that is the profile's to say."""
-    return 1 if GPUS else 0
+    """A fit takes a GPU where there is one, and is taken to on a cluster; a profile may say that there is none."""
+    return 1 if GPUS or workflow.nodes else 0
+
+
+def page_minutes(wildcards, attempt):
+    """Run time of the job that makes the pages of all samples: seconds each."""
+    return (10 + round(0.1 * len(units()))) * attempt
 
 
 def cost_threads(wildcards):

@@ -38,8 +38,8 @@ rule restore_samples:
 
 rule score_restorations:
     input:
-        samples=samples_to_restore,
-        estimates=expand(f"{MANIFESTS}/restore/{{method}}/{{shard}}.json", method=METHODS, allow_missing=True),
+        samples=samples_to_score,
+        estimates=restorations_to_score,
         weights="results/lpips.json",
     output:
         f"{MANIFESTS}/score_restorations/{{shard}}.json",
@@ -51,10 +51,11 @@ rule score_restorations:
         "../../environment.yml"
     resources:
         mem_mb=memory(4000),
-        runtime=minutes(1, "restorations_per_job"),
+        runtime=minutes(1),
     params:
         stage="score restorations",
         target="sharp",
+        units=scored_units,
         code=code_version("workflow.lib.stages.score"),
         strict=STRICT,
     script:

@@ -3,8 +3,9 @@
 from workflow.lib.devices import one_gpu
 from workflow.lib.job import job
 
-with job(snakemake.log[0], threads=snakemake.threads), one_gpu() as gpu:
-    print(f"GPU: {gpu or 'as given'}")
+wanted = snakemake.resources.get("gpu", 0) > 0
+with job(snakemake.log[0], threads=snakemake.threads), one_gpu(wanted=wanted) as gpu:
+    print(f"GPU: {gpu or 'none'}")
     from workflow.lib.manifest import Task
     from workflow.lib.stages.restore import restore_samples
 

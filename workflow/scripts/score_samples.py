@@ -7,5 +7,5 @@ with job(snakemake.log[0], threads=snakemake.threads):
     from workflow.lib.stages.score import score_samples
 
     task = Task.of(snakemake.output[0], snakemake.wildcards.shard, snakemake.params)
-    given = snakemake.input
-    score_samples(task, given.samples, given.estimates, target=snakemake.params.target, weights=given.weights)
+    given, wanted = snakemake.input, snakemake.params
+    score_samples(task, given.samples, given.estimates, wanted.units, target=wanted.target, weights=given.weights)

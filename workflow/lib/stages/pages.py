@@ -1,5 +1,6 @@
 """Make the report's page of every sample."""
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -32,7 +33,7 @@ def page_samples(
         key = digest({"stage": STAGE, "code": task.code, "templates": templates, "rows": rows})
         entry = task.store.obtain(STAGE, key, lambda folder: _make(subject, datasets, folder))
         row = {"unit": subject.row["source"], "dataset": subject.dataset, "id": subject.id, "key": key}
-        return [{**row, "slug": subject.slug}], entry.made
+        return [{**row, "record": entry.record}], entry.made
 
     def blame(subject: Subject, reason: str) -> LeftOut:
         return LeftOut(STAGE, printable_name(str(subject.row["source"])), subject.id, subject.dataset, None, reason)
@@ -41,5 +42,6 @@ def page_samples(
 
 
 def _make(subject: Subject, datasets: Path, folder: Path) -> Record:
+    begin = time.perf_counter()
     make_page(subject, published.read_from(datasets / subject.dataset, subject.dataset, subject.id), folder)
-    return {}
+    return {"seconds": time.perf_counter() - begin}

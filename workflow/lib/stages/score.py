@@ -29,19 +29,23 @@ def score_samples(
     task: Task,
     samples: Sequence[str | os.PathLike[str]],
     estimates: Sequence[str | os.PathLike[str]],
+    units: Sequence[str] | None = None,
     *,
     target: str,
     weights: str | os.PathLike[str],
 ) -> None:
     """Write the manifest of the scores of a shard's estimates against the ``blurry`` or ``sharp`` picture.
 
-    ``estimates`` are the manifests of all models: what the models share is worked out once a sample. ``weights`` is
-    what :func:`workflow.lib.lpips_weights.obtain` wrote; where it has none, the columns of LPIPS stay empty.
+    ``estimates`` are the manifests of all models: what the models share is worked out once a sample. Of these, only
+    what concerns ``units`` is scored, by default all. ``weights`` is what
+    :func:`workflow.lib.lpips_weights.obtain` wrote; where it has none, the columns of LPIPS stay empty.
     """
     known = manifest.by_sample(samples)
     found = files.load_json(weights)
     keys: dict[tuple[str, str], dict[str, list[Row]]] = {}
     for row in manifest.read_all(estimates).entries:
+        if units is not None and row["unit"] not in units:
+            continue
         name = (row["dataset"], row["id"])
         same = {"sample": known[name]["row"]["sample_sha256"], "estimate": row["record"]["estimate_sha256"]}
         same |= {"crop": row["record"].get("crop"), "target": target, "weights": found.get("sha256")}
