@@ -47,7 +47,7 @@ def test_one_changed_sample_rebuilds_its_page_and_the_index(tmp_path: Path) -> N
     changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
     its_own = Path(page_of(site, MACRO)).parent.as_posix()
     others = {name for name in changed if not name.startswith((f"{its_own}/", "data/", "figures/", "samples/."))}
-    assert others == {"index.html", "tables.html", "gallery.js"}
+    assert others == {"index.html", "tables.html", "gallery.js", "data.html"}
     assert f"{its_own}/index.html" in changed and f"{its_own}/blurry.png" in changed
     # Removed with its capture.
     (tmp_path / "raw" / MACRO).rename(tmp_path / "elsewhere")

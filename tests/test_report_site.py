@@ -1,6 +1,8 @@
 """The report, made by a real run and looked at in a real browser."""
 
+import json
 import re
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +15,7 @@ from tests import browser as browsing
 from tests.browser import Visit
 from tests.pipeline import Project
 from tests.site import BAD, MACRO, NAMES, PHONE, SCENE, STANDARD, TRUCKING, page_of, shared_project
+from workflow.lib.site.gallery import json_in_script
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +51,11 @@ def number(text: str | None) -> float:
 
 
 def loaded(page: Page) -> bool:
-    """Whether all pictures that have been asked for are there, with pixels in them."""
-    script = "[...document.images].filter(one => one.complete).every(one => one.naturalWidth > 0)"
-    return bool(page.evaluate(script))
+    """Whether all pictures on the screen come to be there, with pixels in them."""
+    seen = "one => one.checkVisibility() && one.getBoundingClientRect().top < innerHeight"
+    shown = f"[...document.images].filter({seen})"
+    until(lambda: bool(page.evaluate(f"{shown}.length && {shown}.every(one => one.complete && one.naturalWidth > 0)")))
+    return True
 
 
 def until(condition: Callable[[], bool], seconds: float = 10) -> None:
@@ -113,6 +118,13 @@ def test_any_two_pictures_can_be_compared(visit: Visit, site: Path) -> None:
     )
     assert (part["x"] - whole["x"]) / whole["width"] == pytest.approx(2 / 48, abs=0.01)
     assert loaded(page)
+    # The largest difference is one of what is looked at: within the restored part.
+    page.click("#zoom-focus")
+    whole, part = page.locator("#stage").bounding_box(), layer_of(page, "left").bounding_box()
+    assert whole is not None and part is not None
+    middle = whole["x"] + whole["width"] / 2, whole["y"] + whole["height"] / 2
+    assert part["x"] < middle[0] < part["x"] + part["width"] and part["y"] < middle[1] < part["y"] + part["height"]
+    page.click("#zoom-all")
     visit.screenshot("restored")
 
 
@@ -164,6 +176,10 @@ def test_every_number_leads_to_its_row(visit: Visit, site: Path, project: Projec
     assert number(link.inner_text()) == pytest.approx(row["psnr"], abs=0.005)
     link.click()
     source = page.locator("#row-blur-PWB")
+    expect(source).to_have_attribute("open", "")
+    source.locator("summary").click()
+    expect(source).not_to_have_attribute("open", "")
+    link.click()
     expect(source).to_have_attribute("open", "")
     fields = dict(zip(source.locator("dt").all_inner_texts(), source.locator("dd").all_inner_texts(), strict=True))
     assert set(fields) == set(row)
@@ -252,6 +268,38 @@ def test_the_gallery_filters_and_sorts(visit: Visit, project: Project) -> None:
     expect(page.locator("details[open]")).to_have_count(1)
 
 
+def test_a_long_gallery_with_odd_values(chromium: Browser, site: Path, tmp_path: Path) -> None:
+    """All cards are reached by scrolling; what is infinite or missing has its place; what is not there is not shown."""
+    copy = Path(shutil.copytree(site, tmp_path / "site"))
+    content = json.loads((copy / "gallery.js").read_text().removeprefix("window.GALLERY = ").removesuffix(";\n"))
+    first = next(row for row in content["results"] if row[1] == "blur-ICB")
+    metrics = len(content["metrics"])
+    content["results"] = [[first[0], "blur-ICB", *([place / 7] * metrics)] for place in range(500)]
+    content["results"] += [[0, "blur-ICB", *(["Infinity"] * metrics)], [0, "blur-ICB", *([None] * metrics)], [1, ""]]
+    (copy / "gallery.js").write_text(f"window.GALLERY = {json_in_script(content)};\n")
+    with browsing.visit(chromium, copy) as seen:
+        page = seen.open("gallery.html#sort=psnr&order=down")
+        expect(page.locator(".value").first).to_have_text("∞")
+        assert page.locator("#cards li").count() < 200
+        for _ in range(60):
+            page.evaluate("scrollTo(0, document.body.scrollHeight)")
+            page.wait_for_timeout(20)
+        values = page.locator(".value").all_text_contents()
+        assert len(values) == 502 and values[-1] == "\N{EN DASH}" and values[-2] == "0.00"
+        assert values[1] == f"{499 / 7:.2f}"
+        page = seen.open("gallery.html#result=")
+        expect(page.locator("#count")).to_contain_text("503 results")
+        page = seen.open(f"gallery.html#result=&name={content['samples'][1][1]}")
+        expect(page.locator("#cards li")).to_contain_text("nothing was made of it")
+        for odd in ("case==Nope", "result=nope"):
+            expect(seen.open(f"gallery.html#{odd}").locator("#count")).to_contain_text(
+                "0 results of 0 samples: nothing"
+            )
+        for odd in ("length=1", "__proto__=2", "clear=1", "%", "item=3"):
+            expect(seen.open(f"gallery.html#{odd}").locator("#count")).to_contain_text("502 results")
+            seen.open(f"tables.html#{odd}")
+
+
 def test_tables_sort_and_their_numbers_lead_to_samples(visit: Visit) -> None:
     page = visit.open("tables.html")
     table = page.locator("#table2 table")
@@ -319,7 +367,7 @@ def test_names_cannot_inject_markup(visit: Visit, site: Path) -> None:
     expect(page.locator(".badges")).to_contain_text(SCENE)
     assert page.locator("img[src=x]").count() == 0
     page = visit.open("gallery.html#" + "name=%3Cimg%20src%3Dx%20onerror%3Dalert(3)%3E")
-    expect(page.locator("#count")).to_have_text("0 results of 0 samples")
+    expect(page.locator("#count")).to_have_text("0 results of 0 samples: nothing has all of this")
     page.click("#clear")
     assert any(SCENE in text for text in page.locator("#cards small").all_text_contents())
     assert page.locator("img[src=x]").count() == 0
@@ -328,7 +376,7 @@ def test_names_cannot_inject_markup(visit: Visit, site: Path) -> None:
             assert "<script>alert" not in path.read_text() and "<img src=x" not in path.read_text()
 
 
-@pytest.mark.parametrize("name", ["index.html", "gallery.html", "tables.html", "data.html", MACRO])
+@pytest.mark.parametrize("name", ["index.html", "gallery.html", "tables.html", "figures.html", "data.html", MACRO])
 def test_dark_and_on_a_phone(chromium: Browser, site: Path, name: str) -> None:
     phone: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
     name = name if name.endswith(".html") else page_of(site, name)
@@ -388,5 +436,13 @@ def test_two_fingers_zoom(chromium: Browser, site: Path) -> None:
         for half in (25, 35, 50, 60):
             touch("touchMove", half)
         touch("touchEnd")
+        before = page.locator(".layer:visible").first.bounding_box()
+        touch("touchStart", 40)
+        for shift in (5, 15, 25):
+            x += shift
+            touch("touchMove", 40)
+        touch("touchEnd")
+        after = page.locator(".layer:visible").first.bounding_box()
+        assert before is not None and after is not None and after["x"] > before["x"] + 10, "two fingers move it, too"
         zoom = number(page.locator("#zoom").inner_text().removesuffix("\N{MULTIPLICATION SIGN}"))
         assert zoom == pytest.approx(3, rel=0.3)

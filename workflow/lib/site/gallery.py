@@ -14,22 +14,19 @@ FILTERS = ("dataset", "scene", "case", "motion")
 def gallery_script(subjects: Sequence[Subject]) -> str:
     """``window.GALLERY``: samples, their results, and what the columns of these are called.
 
-    A sample is [slug, id, simulated, height, width, *filters]; a result is [number of the sample, slug, *metrics].
+    A sample is [slug, id, simulated, height, width, *filters]; a result is [number of the sample, slug, *metrics]. A
+    sample that nothing was made of has one without a slug.
     """
     content = {
         "filters": FILTERS,
         "metrics": [
-            {"name": column.name, "label": column.heading, "better": column.better, "power": column.power}
+            {"name": column.name, "label": column.heading, "power": column.power}
             | {"digits": column.digits, "signed": column.signed}
             for column in METRICS
         ],
         "labels": {result.slug: result.label for subject in subjects for result in subject.results},
         "samples": [_sample(subject) for subject in subjects],
-        "results": [
-            [number, result.slug, *(_number(value_of(result.row, column)) for column in METRICS)]
-            for number, subject in enumerate(subjects)
-            for result in subject.results
-        ],
+        "results": [row for number, subject in enumerate(subjects) for row in _results(number, subject)],
     }
     return f"window.GALLERY = {json_in_script(content)};\n"
 
@@ -46,8 +43,15 @@ def _sample(subject: Subject) -> list[Any]:
     return [subject.slug, subject.id, *size, *(row[name] for name in FILTERS)]
 
 
+def _results(number: int, subject: Subject) -> list[list[Any]]:
+    return [
+        [number, result.slug, *(_number(value_of(result.row, column)) for column in METRICS)]
+        for result in subject.results
+    ] or [[number, ""]]
+
+
 def _number(value: float | None) -> float | str | None:
-    """Short, and as text where JSON has no such number."""
+    """As text, as JavaScript spells it, where JSON has no such number."""
     if value is None or math.isnan(value):
         return None
-    return float(f"{value:.6g}") if math.isfinite(value) else str(value)
+    return value if math.isfinite(value) else "Infinity" if value > 0 else "-Infinity"

@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from icb import files
+from workflow.lib import manifest
 from workflow.lib.site.numbers import METRICS, cell_of, plain
 from workflow.lib.site.sources import in_gallery
 from workflow.lib.site.subjects import TABLES, Kind, Row
@@ -24,6 +25,7 @@ SETTINGS: dict[Kind, tuple[str, ...]] = {"blur": BLUR_SETTINGS, "restoration": B
 def overview(sources: "Sources", count: int) -> dict[str, Any]:
     """The content of the page, of a run with ``count`` samples."""
     captures, left_out = (pq.read_table(path).to_pylist() for path in (sources.captures, sources.left_out))
+    left_out += [vars(row) for row in manifest.read(sources.pages).left_out]
     index = pd.read_parquet(sources.index)
     frames: dict[Kind, pd.DataFrame] = {kind: pd.read_parquet(path) for kind, path in sources.metrics.items()}
     return {

@@ -13,7 +13,7 @@ from icb.figures.comparison import LEAST, error_map, largest_difference
 from icb.pictures import read_image
 from workflow.lib.site import pictures
 from workflow.lib.site.numbers import METRICS, cell_of, plain
-from workflow.lib.site.subjects import TABLES, TARGETS, Result, Subject
+from workflow.lib.site.subjects import INDEX, TABLES, TARGETS, Result, Subject
 from workflow.lib.site.templates import render
 
 PAGE = "index.html"
@@ -31,12 +31,12 @@ class Map:
 
 def make_page(subject: Subject, sample: Sample, folder: Path) -> None:
     """Write the page into a folder, in which the pictures themselves will lie as ``<slug>.png``."""
-    focus = None
+    focus: dict[str, list[float]] = {}
     maps: list[Map] = []
     for kind in TABLES:
-        made, window = _errors(subject.of_kind(kind), sample, folder)
-        maps += made
-        focus = focus or window
+        if results := subject.of_kind(kind):
+            made, focus[kind] = _errors(results, sample, folder)
+            maps += made
     maps += [_depth(sample, folder), *_layers(subject, sample, folder)]
     pictures.write_webp(folder / "thumb-blurry.webp", pictures.thumbnail(sample.blurry))
     page = render(
@@ -52,7 +52,7 @@ def make_page(subject: Subject, sample: Sample, folder: Path) -> None:
         path=_path(sample.trajectory),
         metrics=METRICS,
         cell=cell_of,
-        sources=[_source(subject, result) for result in subject.results],
+        sources=[_source(subject, None), *(_source(subject, result) for result in subject.results)],
     )
     (folder / PAGE).write_text(page, encoding="utf-8")
 
@@ -70,7 +70,7 @@ def _shown(subject: Subject) -> list[dict[str, Any]]:
     return originals + made
 
 
-def _errors(results: Sequence[Result], sample: Sample, folder: Path) -> tuple[list[Map], list[float] | None]:
+def _errors(results: Sequence[Result], sample: Sample, folder: Path) -> tuple[list[Map], list[float]]:
     """Error maps of all results of a kind, on one scale, their thumbnails, and where they differ most."""
     errors: dict[str, np.ndarray] = {}
     for result in results:
@@ -80,15 +80,13 @@ def _errors(results: Sequence[Result], sample: Sample, folder: Path) -> tuple[li
         errors[result.slug] = error_map(picture, target.astype(np.float32) / np.float32(255))
         small = pictures.thumbnail((picture * 255 + 0.5).astype(np.uint8))
         pictures.write_webp(folder / f"thumb-{result.slug}.webp", small)
-    if not errors:
-        return [], None
     scale = max(float(np.quantile(np.concatenate([error.ravel() for error in errors.values()]), 0.995)), LEAST)
     maps = []
     for result in results:
         shown = pictures.error_picture(errors[result.slug], scale)
         pictures.write_webp(folder / f"error-{result.slug}.webp", shown)
         pictures.write_webp(folder / f"thumb-error-{result.slug}.webp", pictures.thumbnail(shown))
-        about = f"absolute difference to the {TARGETS[result.kind]} picture: black is none, white {scale:.3g} or more"
+        about = f"absolute difference to the {TARGETS[result.kind]} picture: black is none, white {scale:.3g} of 1"
         maps.append(Map(f"error-{result.slug}.webp", f"Error of {result.label}", about, result.box))
     rows, columns = largest_difference(list(errors.values()))
     top, left, *_ = results[0].box or (0, 0)
@@ -103,7 +101,7 @@ def _depth(sample: Sample, folder: Path) -> Map:
     pictures.write_webp(folder / "depth.webp", pictures.depth_picture(sample.depth))
     finite = sample.depth[np.isfinite(sample.depth)]
     span = f"{finite.min():.3g} m (yellow) to {finite.max():.3g} m (blue)" if finite.size else "infinitely far"
-    return Map("depth.webp", "Depth", f"{span}, on a logarithmic scale")
+    return Map("depth.webp", "Depth", f"{span}, on a logarithmic scale; black is infinitely far")
 
 
 def _layers(subject: Subject, sample: Sample, folder: Path) -> list[Map]:
@@ -129,17 +127,18 @@ def _path(trajectory: Trajectory) -> dict[str, Any]:
     return {"points": points, "extent": [f"{value:.3g}" for value in extent], "side": f"{2 * half:.3g}"}
 
 
-def _source(subject: Subject, result: Result) -> dict[str, Any]:
-    """The whole row that the numbers come from, and how to read it."""
-    names = {"dataset": subject.dataset, "id": subject.id, "model": result.model}
+def _source(subject: Subject, result: Result | None) -> dict[str, Any]:
+    """The whole row that numbers come from, and how to read it: of a result, or that of the sample itself."""
+    names = {"dataset": subject.dataset, "id": subject.id} | ({"model": result.model} if result else {})
     where = " and ".join(f"{name} == {value!r}" for name, value in names.items())
-    table = TABLES[result.kind]
+    table = TABLES[result.kind] if result else INDEX
+    row = result.row if result else subject.row
     return {
-        "slug": result.slug,
-        "label": result.label,
+        "slug": result.slug if result else "index",
+        "label": result.label if result else "this sample",
         "table": table,
         "code": f"pandas.read_parquet({table!r}).query({where!r})",
-        "fields": [(name, plain(value)) for name, value in result.row.items()],
+        "fields": [(name, plain(value)) for name, value in row.items()],
     }
 
 

@@ -21,9 +21,9 @@ def link_of(summary: Summary) -> Link:
 
 
 def in_gallery(filters: Mapping[str, object], result: str | None = None) -> str:
-    """The gallery with some samples alone; a missing value (None) is one to filter by as well."""
+    """The gallery with some samples alone, of one result or of all; to lack a value (None) is one to filter by, too."""
     chosen = {name: f"={'' if _missing(value) else value}" for name, value in filters.items()}
-    return f"{GALLERY}#{urlencode({**chosen, **({'result': result} if result else {})})}"
+    return f"{GALLERY}#{urlencode({**chosen, 'result': result or ''})}"
 
 
 def _address(table: str, row: pd.Series, column: Column) -> str | None:

@@ -17,6 +17,8 @@ Kind = Literal["blur", "restoration"]
 TABLES: dict[Kind, str] = {"blur": "results/metrics/blur.parquet", "restoration": "results/metrics/restoration.parquet"}
 """Where rows of each kind come from, as people are told."""
 
+INDEX = "results/datasets/index.parquet"
+
 TARGETS: dict[Kind, str] = {"blur": "blurry", "restoration": "sharp"}
 """Which picture of the sample an estimate should be."""
 

@@ -26,17 +26,17 @@ from workflow.lib.summaries.write import ablation_of, tables_of
 from workflow.lib.views import update_links
 
 ABOUT = {
-    "captures": "every capture that was found, and why it was left out if it was",
-    "index": "every sample, with its camera and where it comes from",
-    "blur": "how close each model's blur comes to the captured one",
-    "restoration": "how close each restored picture comes to the sharp one",
-    "history": "every epoch of every fit",
-    "left_out": "what could not be done, and why",
-    "costs": "memory and time of the models, behind Table 4",
-    "ablation": "blur by ICB with other parameters",
+    "captures": "Every capture that was found, and why it was left out if it was",
+    "index": "Every sample, with its camera and where it comes from",
+    "blur": "How close each model's blur comes to the captured one",
+    "restoration": "How close each restored picture comes to the sharp one",
+    "history": "Every epoch of every fit",
+    "left_out": "What could not be done, and why",
+    "costs": "Memory and time of the models, behind Table 4",
+    "ablation": "Blur by ICB with other parameters",
 }
-ROWS_SHOWN = ("costs", "ablation", "left_out")
-"""Tables whose rows are on no other page."""
+ROWS_SHOWN = ("captures", "costs", "ablation", "left_out")
+"""Tables whose rows the page of data shows; those of samples have pages of their own."""
 
 CAPTIONS = Path(__file__).parent.parent.parent / "report"
 """Captions of figures, which `snakemake --report` has as well."""
@@ -87,10 +87,9 @@ def write_report(folder: PathLike, sources: Sources, store: Store) -> None:
         folder, "figures", "Figures", figures={name: (CAPTIONS / f"{name}.rst").read_text().strip() for name in names}
     )
     _page(folder, "data", "Data", **_data(sources))
-    facts = overview(sources, len(shown))
-    # Its own size changes by some bytes with what it says about it, which nobody sees after rounding.
-    size = size_of(sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()))
-    _page(folder, "index", "Overview", size=size, **facts)
+    facts = overview(sources, len(subjects))
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and path != folder / "index.html")
+    _page(folder, "index", "Overview", size=size_of(size), **facts)
 
 
 def _link_pages(folder: Path, keys: Mapping[Subject, str], datasets: Path, store: Store) -> None:

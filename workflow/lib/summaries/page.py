@@ -70,7 +70,8 @@ def _cell(text: str, value: object, column: Column, bold: bool, link: str | None
     shown = f"<strong>{escape(text)}</strong>" if bold else escape(text)
     if link is None or is_text(column) or text == NOTHING:
         return f"<td{_kind(column)}>{shown}</td>"
-    return f'<td data-value="{escape(str(value))}"><a href="{escape(link)}">{shown}</a></td>'
+    unrounded = str(value).replace("inf", "Infinity")
+    return f'<td data-value="{escape(unrounded)}"><a href="{escape(link)}">{shown}</a></td>'
 
 
 def _kind(column: Column) -> str:

@@ -39,9 +39,12 @@ function whole() {
   show();
 }
 
+// Where restorations differ if one is looked at, where blurs do otherwise.
 function goToDifference() {
-  if (!sample.dataset.focus) return;
-  const [x, y, size] = sample.dataset.focus.split(" ").map(Number);
+  const restored = Object.values(selects).some((select) => select.value.startsWith("restoration-"));
+  const focus = (restored && sample.dataset.focusRestoration) || sample.dataset.focusBlur || sample.dataset.focusRestoration;
+  if (!focus) return;
+  const [x, y, size] = focus.split(" ").map(Number);
   view.scale = Math.min(MOST, 1 / size);
   view.x = 0.5 - x * view.scale;
   view.y = 0.5 - y * view.scale;
@@ -65,13 +68,16 @@ function place(event, element) {
 }
 
 // One finger or the mouse: the divider where it is grabbed or where nothing is to be moved, the picture otherwise.
-// Two fingers: zoom.
+// Two fingers: zoom, and move.
 const pointers = new Map();
 let grabbed = null;
-let spread = null;
 
 function distance([a, b]) {
   return Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
+}
+
+function middle([a, b], element) {
+  return place({ clientX: (a.clientX + b.clientX) / 2, clientY: (a.clientY + b.clientY) / 2 }, element);
 }
 
 for (const element of views) {
@@ -81,21 +87,22 @@ for (const element of views) {
     element.setPointerCapture(event.pointerId);
     const divider = element === stage && (event.target.id === "divider" || view.scale === 1);
     grabbed = pointers.size > 1 ? "zoom" : divider ? "divider" : "picture";
-    spread = pointers.size === 2 ? distance([...pointers.values()]) : null;
-    if (grabbed === "divider") divide(100 * place(event, element)[0]);
   });
   element.addEventListener("pointermove", (event) => {
-    const before = pointers.get(event.pointerId);
-    if (!before) return;
-    const box = element.getBoundingClientRect();
+    if (!pointers.has(event.pointerId)) return;
+    const before = [...pointers.values()];
+    const last = pointers.get(event.pointerId);
     pointers.set(event.pointerId, event);
-    if (grabbed === "divider") divide(100 * place(event, element)[0]);
-    else if (grabbed === "picture") move((event.clientX - before.clientX) / box.width, (event.clientY - before.clientY) / box.height);
-    else if (pointers.size === 2) {
-      const now = distance([...pointers.values()]);
-      const [a, b] = [...pointers.values()].map((one) => place(one, element));
-      if (spread) zoomAt(now / spread, (a[0] + b[0]) / 2, (a[1] + b[1]) / 2);
-      spread = now;
+    const now = [...pointers.values()];
+    const [x, y] = place(event, element);
+    const [fromX, fromY] = place(last, element);
+    if (grabbed === "picture") move(x - fromX, y - fromY);
+    else if (grabbed === "divider" && x !== fromX) divide(100 * x);
+    else if (grabbed === "zoom" && now.length === 2) {
+      const [wasX, wasY] = middle(before, element);
+      const [isX, isY] = middle(now, element);
+      zoomAt(distance(now) / Math.max(distance(before), 1), wasX, wasY);
+      move(isX - wasX, isY - wasY);
     }
   });
   for (const end of ["pointerup", "pointercancel"]) {
@@ -124,14 +131,17 @@ const ARROWS = { ArrowLeft: [0.1, 0], ArrowRight: [-0.1, 0], ArrowUp: [0, 0.1], 
 
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("select, input[type=search]")) return;
-  const number = /^Digit([1-9])$/.exec(event.code);
+  const number = /^(?:Digit|Numpad)([1-9])$/.exec(event.code);
   const option = number && selects.left.options[number[1] - 1];
+  const key = event.key.toLowerCase();
   if (option) choose(event.shiftKey ? "right" : "left", option.value);
-  else if (KEYS[event.key]) KEYS[event.key]();
-  else if (ARROWS[event.key] && event.target === stage) {
-    event.preventDefault(); // of the page
-    if (view.scale > 1) move(...ARROWS[event.key]);
-    else divide(Number(slider.value) - 50 * ARROWS[event.key][0]);
+  else if (Object.hasOwn(KEYS, key)) KEYS[key]();
+  else if (Object.hasOwn(ARROWS, event.key) && event.target === stage) {
+    const [x, y] = ARROWS[event.key];
+    if (view.scale > 1) move(x, y);
+    else if (x) divide(Number(slider.value) - 50 * x);
+    else return; // the page scrolls
+    event.preventDefault();
   }
 });
 

@@ -10,9 +10,11 @@ const AHEAD = 800;
 let chosen = [];
 let shown = 0;
 
+const NOTHING = ""; // the result of a sample that nothing was made of
+
 const results = RESULTS.map(([number, slug, ...values]) => {
   const [folder, id, simulated, height, width, ...kinds] = SAMPLES[number];
-  const metrics = Object.fromEntries(METRICS.map((metric, place) => [metric.name, values[place] === null ? null : Number(values[place])]));
+  const metrics = Object.fromEntries(METRICS.map((metric, place) => [metric.name, values[place] == null ? null : Number(values[place])]));
   return { folder, id, simulated, height, width, slug, metrics, ...Object.fromEntries(FILTERS.map((name, place) => [name, kinds[place]])) };
 });
 
@@ -34,10 +36,12 @@ function read() {
   const asked = new URLSearchParams(location.hash.slice(1));
   for (const field of form.elements) if (field.name) field.value = field.options ? field.options[0].value : "";
   if (!asked.has("result") && Object.keys(LABELS).length) form.result.value = Object.keys(LABELS)[0];
-  for (const [name, value] of asked) {
-    const field = form.elements[name];
-    if (field instanceof HTMLInputElement) field.value = value;
-    else if (field && [...field.options].some((option) => option.value === value)) field.value = value;
+  for (const field of form.elements) {
+    if (!field.name || !asked.has(field.name)) continue;
+    const value = asked.get(field.name);
+    // What there is not is asked for all the same: nothing is shown, rather than everything.
+    if (field.options && ![...field.options].some((option) => option.value === value)) field.add(new Option(`${value.replace(/^=/, "")} (none)`, value));
+    field.value = value;
   }
 }
 
@@ -50,6 +54,7 @@ function number(value, metric) {
   if (value === null) return "–";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   const text = (value / 10 ** metric.power).toFixed(metric.digits);
+  if (Number(text) === 0) return text.replace("-", ""); // nothing is below nothing
   return (metric.signed && value > 0 ? "+" : "") + text.replace("-", "−");
 }
 
@@ -62,13 +67,15 @@ function made(kind, content, properties = {}) {
 function card(result) {
   const metric = METRICS.find((one) => one.name === form.sort.value) ?? METRICS[0];
   const folder = `samples/${result.folder}`;
-  const picture = { result: `thumb-${result.slug}`, error: `thumb-error-${result.slug}`, blurry: "thumb-blurry" }[form.picture.value];
+  const label = LABELS[result.slug] ?? "nothing was made of it";
+  const picture = result.slug === NOTHING ? "thumb-blurry" : { result: `thumb-${result.slug}`, error: `thumb-error-${result.slug}`, blurry: "thumb-blurry" }[form.picture.value];
   const image = made("img", [], {
     loading: "lazy", decoding: "async", width: result.width, height: result.height, src: `${folder}/${picture}.webp`,
-    alt: `${form.picture.selectedOptions[0].textContent}: ${LABELS[result.slug]} of ${result.id}`,
+    alt: `${form.picture.selectedOptions[0].textContent}: ${label} of ${result.id}`,
   });
-  const kinds = [LABELS[result.slug], ...FILTERS.map((name) => result[name]), result.simulated ? "simulated" : null];
-  const value = made("a", number(result.metrics[metric.name], metric), { href: `${folder}/index.html#row-${result.slug}`, className: "value" });
+  const kinds = [label, ...FILTERS.map((name) => result[name]), result.simulated ? "simulated" : null];
+  const row = result.slug === NOTHING ? "index" : result.slug;
+  const value = made("a", number(result.metrics[metric.name], metric), { href: `${folder}/index.html#row-${row}`, className: "value" });
   return made("li", [
     made("a", [image, made("span", result.id)], { href: `${folder}/index.html` }),
     made("small", kinds.filter(Boolean).join(" · ")),
@@ -103,7 +110,8 @@ function update() {
   shown = 0;
   more();
   const samples = new Set(chosen.map((result) => result.folder));
-  document.getElementById("count").textContent = `${chosen.length} result${chosen.length === 1 ? "" : "s"} of ${samples.size} sample${samples.size === 1 ? "" : "s"}`;
+  const hint = chosen.length ? "" : ": nothing has all of this";
+  document.getElementById("count").textContent = `${chosen.length} result${chosen.length === 1 ? "" : "s"} of ${samples.size} sample${samples.size === 1 ? "" : "s"}${hint}`;
   try {
     sessionStorage.setItem("gallery-order", JSON.stringify([...samples]));
     sessionStorage.setItem("gallery-address", location.hash);
@@ -117,5 +125,6 @@ document.getElementById("clear").addEventListener("click", () => { location.hash
 form.addEventListener("submit", (event) => event.preventDefault());
 addEventListener("hashchange", () => { read(); update(); });
 new IntersectionObserver(more, { rootMargin: `${AHEAD}px` }).observe(end);
+addEventListener("scroll", more, { passive: true }); // the observer says nothing while the end stays near
 read();
 update();

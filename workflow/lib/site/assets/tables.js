@@ -45,7 +45,7 @@ function makeSortable(table) {
 }
 
 function openTarget() {
-  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const target = document.getElementById(location.hash.slice(1));
   if (target instanceof HTMLDetailsElement) {
     target.open = true;
     target.scrollIntoView();
@@ -56,4 +56,6 @@ document.querySelectorAll("table.sortable, .summary table").forEach((table) => {
   if (table.tHead && table.tBodies.length) makeSortable(table);
 });
 addEventListener("hashchange", openTarget);
+// A row that was closed again is opened by a number that leads to it once more.
+addEventListener("click", (event) => { if (event.target.closest("a[href^='#']")) setTimeout(openTarget); });
 openTarget();
