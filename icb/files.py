@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import json
+import math
 import os
 import secrets
 import stat
@@ -53,6 +54,9 @@ def check_plain(path: str | os.PathLike[str]) -> None:
         raise InputError(f"{path}: expected a file, not a pipe or device")
 
 
+LARGEST = 2**40
+"""Bytes of an array that a file may hold."""
+
 # What the machine says when it is at fault: failing disks and mounts, too little memory or room, too many open files.
 _MACHINE_S = {errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT}
 _MACHINE_S |= {errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENODEV, errno.ENOTCONN}
@@ -60,7 +64,11 @@ _MACHINE_S |= {errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENODEV, errno.ENO
 
 def machine_at_fault(error: Exception) -> bool:
     """Whether what kept a file from being read is nothing in the file."""
-    return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _MACHINE_S)
+    if isinstance(error, MemoryError):
+        # numpy says for how large an array: no machine has room for some that broken files claim to be.
+        claimed = math.prod(getattr(error, "shape", ())) * getattr(getattr(error, "dtype", None), "itemsize", 1)
+        return claimed < LARGEST
+    return isinstance(error, OSError) and error.errno in _MACHINE_S
 
 
 def unreadable(path: str | os.PathLike[str], error: OSError) -> Exception:

@@ -49,6 +49,11 @@ class Visit:
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=SCREENSHOTS / f"{name}.png")
 
+    def fail(self, url: str, reason: str) -> None:
+        """A file that did not come; one that was not waited for, when the page was left, is no fault."""
+        if "ERR_ABORTED" not in reason:
+            self.complaints.append(f"{url}: {reason}")
+
     def check(self) -> None:
         """Nothing went wrong, and nothing but files was asked for."""
         assert self.complaints == []
@@ -77,7 +82,7 @@ def visit(browser: Browser, site: Path, **options: Any) -> Iterator[Visit]:
     seen = Visit(page, site)
     page.on("console", lambda message: seen.complaints.append(f"{message.type}: {message.text}"))
     page.on("pageerror", lambda error: seen.complaints.append(str(error)))
-    page.on("requestfailed", lambda request: seen.complaints.append(f"{request.url}: {request.failure}"))
+    page.on("requestfailed", lambda request: seen.fail(request.url, str(request.failure)))
     page.on("request", lambda request: seen.asked.append(request.url))
     page.on("dialog", lambda dialog: (seen.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
     try:

@@ -10,6 +10,12 @@ import pytest
 
 from tests.pipeline import Project, copy_sources
 from tests.site import MACRO, make_project, page_of, shared_project
+from workflow.lib.job import RUN
+from workflow.lib.manifest import Task
+from workflow.lib.progress import Ticker
+from workflow.lib.site.write import Sources, write_report
+from workflow.lib.stages.pages import page_samples
+from workflow.lib.store import Store
 
 
 @pytest.fixture(scope="module")
@@ -69,14 +75,11 @@ def test_a_changed_template_is_noticed(project: Project, tmp_path: Path) -> None
         assert set(re.findall(r"^(\w+) +1$", planned, re.MULTILINE)) - {"report"} == expected
 
 
-def test_built_from_tables_and_stored_pictures_alone(project: Project, site: Path, tmp_path: Path) -> None:
+def test_built_from_tables_and_stored_pictures_alone(
+    project: Project, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Raw captures and manifests of other stages are not looked at."""
-    from workflow.lib.manifest import Task
-    from workflow.lib.progress import Ticker
-    from workflow.lib.site.write import Sources, write_report
-    from workflow.lib.stages.pages import page_samples
-    from workflow.lib.store import Store
-
+    monkeypatch.delenv(RUN, raising=False)
     results = project.results
     metrics: Any = {kind: results / "metrics" / f"{kind}.parquet" for kind in ("blur", "restoration")}
     pictures: Any = {kind: results / kind / "pictures.parquet" for kind in ("blur", "restoration")}

@@ -122,9 +122,12 @@ def _link(place: Path, target: Path, symbolic: bool) -> None:
 
 
 def _hard_link(source: str, place: str) -> None:
-    """The same file at another place, or a copy where that cannot be."""
+    """The same file at another place, or a copy where that cannot be; a symbolic link stays one.
+
+    What that leads to is not ours: one more name would change its times, and so look like another capture.
+    """
     try:
-        os.link(os.path.realpath(source), place)  # not the link to it that there may be
+        os.link(source, place, follow_symlinks=False)
     except OSError:  # a file system without, or another one
         shutil.copyfile(source, place)
 
