@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scancel", "scontrol", "sinfo")
+CONTROL_GROUPS = "/sys/fs/cgroup"
 CPUS = 4
 MEMORY = 16000
 
@@ -62,6 +63,8 @@ def reason_to_skip() -> str | None:
     """Why there can be no SLURM here, if so."""
     if os.geteuid() != 0:
         return "a SLURM of our own needs root"
+    if not os.path.ismount(CONTROL_GROUPS):
+        return f"slurmd does not start where nothing is mounted on {CONTROL_GROUPS}, as in some containers"
     missing = [program for program in PROGRAMS if _which(program) is None]
     if missing:
         return f"SLURM is not installed (no {', '.join(missing)}): apt-get install slurm-wlm munge"
