@@ -18,7 +18,7 @@ from datasets.transaction import locked
 from icb import InputError, files
 
 NAME = "index.parquet"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 Row = dict[str, Any]
 
@@ -36,6 +36,11 @@ SCHEMA = pa.schema(
         pa.field("reference", pa.int32(), nullable=False),
         pa.field("exposure", pa.float64(), nullable=False),  # seconds from the first pose to the last
         pa.field("frame_rate", pa.float64(), nullable=False),  # poses per second, on average
+        pa.field(
+            "extent_x", pa.float64(), nullable=False
+        ),  # metres that the camera's path spans, in its reference axes
+        pa.field("extent_y", pa.float64(), nullable=False),
+        pa.field("extent_z", pa.float64(), nullable=False),
         pa.field("fx", pa.float64(), nullable=False),
         pa.field("fy", pa.float64(), nullable=False),
         pa.field("cx", pa.float64(), nullable=False),
@@ -62,6 +67,7 @@ def row_of(sample: Sample, folder: Path) -> Row:
     assert times is not None
     exposure = float(times[-1] - times[0])
     finite = sample.depth[np.isfinite(sample.depth)]
+    extent = np.ptp(sample.trajectory.centres, axis=0)
     row = {
         "id": sample.id,
         "dataset": sample.dataset,
@@ -74,6 +80,7 @@ def row_of(sample: Sample, folder: Path) -> Row:
         "reference": sample.reference,
         "exposure": exposure,
         "frame_rate": (len(times) - 1) / exposure,
+        **{f"extent_{axis}": float(length) for axis, length in zip("xyz", extent, strict=True)},
         **{name: getattr(sample.camera, name) for name in ("fx", "fy", "cx", "cy")},
         "intrinsics_source": sample.intrinsics_source,
         "depth_min": float(finite.min()) if finite.size else float("nan"),
@@ -126,7 +133,10 @@ def read_index(path: str | os.PathLike[str]) -> list[Row]:
     try:
         missing = set(SCHEMA.names) - set(pq.read_schema(path).names)
         if missing:
-            raise InputError(f"{path}: expected an index of samples, it has no {', '.join(sorted(missing))}")
+            raise InputError(
+                f"{path}: expected an index of samples, it has no {', '.join(sorted(missing))}; if an older version "
+                f"made it, remove it, and `python -m datasets index {path.parent}` makes it anew"
+            )
         table = pq.read_table(path, schema=SCHEMA)
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{path}: expected an index of samples: {error}") from None

@@ -121,6 +121,8 @@ def test_index_has_a_declared_schema_and_all_facts(raw: Path, built: Path) -> No
     assert (unity["scene"], unity["case"], unity["motion"]) == ("Village", "Macro", "6-DoF")
     assert (unity["height"], unity["width"], unity["poses"], unity["reference"]) == (90, 160, 9, 5)
     assert unity["exposure"] == pytest.approx(8 / 500) and unity["frame_rate"] == pytest.approx(500)
+    extent = [unity[f"extent_{axis}"] for axis in "xyz"]
+    assert extent == pytest.approx(np.ptp(read_sample(built, UNITY).trajectory.centres, axis=0))
     assert unity["depth_min"] == pytest.approx(read_sample(built, UNITY).depth.min())
     assert unity["averaging"] == "plain" and unity["share_filled"] == 0 and unity["simulated"] is False
     assert unity["icb_version"] == icb.__version__ and len(unity["source_sha256"]) == 64

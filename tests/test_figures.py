@@ -159,7 +159,8 @@ def test_a_comparison_shows_what_it_was_given() -> None:
     limits = {
         axes.images[0].get_clim() for axes in figure.axes if axes.images and axes.images[0].get_cmap().name == "magma"
     }
-    assert len(limits) == 1  # one scale for both, or they could not be compared
+    [(low, high)] = limits  # one scale for both, or they could not be compared
+    assert (low, high) == pytest.approx((0, 4 * np.sqrt(np.mean((worse - reference) ** 2))))
     with pytest.raises(InputError, match="expected at least one"):
         plot_comparisons([], given="a", reference="b")
     with pytest.raises(InputError, match="got shape"):

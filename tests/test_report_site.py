@@ -17,6 +17,8 @@ from tests.pipeline import Project
 from tests.site import BAD, MACRO, NAMES, PHONE, SCENE, STANDARD, TRUCKING, page_of, shared_project
 from workflow.lib.site.gallery import json_in_script
 
+TIMES = "\N{MULTIPLICATION SIGN}"
+
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
@@ -139,7 +141,7 @@ def test_one_zoom_for_all_pictures(visit: Visit, site: Path) -> None:
     assert layers.count() == 10 and scales() == {1}
     page.click("#zoom-in")
     assert scales() == {2}
-    expect(page.locator("#zoom")).to_have_text("2\N{MULTIPLICATION SIGN}")
+    expect(page.locator("#zoom")).to_have_text(f"2{TIMES}")
     panel = page.locator(".panel").nth(3)
     panel.dblclick(position={"x": 5, "y": 5})
     assert scales() == {4}
@@ -202,6 +204,41 @@ def test_maps_metrics_and_downloads(visit: Visit, site: Path, project: Project) 
     assert (folder / "restoration-ICB.png").read_bytes() == picture.read_bytes()
     assert page.locator("a[download]").evaluate_all("all => all.every(one => one.href.startsWith('file:'))")
     assert all(page.locator("img:not(.under)").evaluate_all("all => all.map(one => one.alt)"))
+
+
+def test_numbers_in_captions_lead_to_their_rows(visit: Visit, site: Path, project: Project) -> None:
+    page = visit.open(page_of(site, PHONE))
+    [sample] = [row for row in project.rows("datasets/index.parquet") if row["id"] == PHONE]
+    rows = {
+        (kind, row["model"]): row
+        for kind in ("blur", "restoration")
+        for row in project.rows(f"metrics/{kind}.parquet")
+        if row["id"] == PHONE
+    }
+    worst = min("ICB", "PWB", key=lambda model: rows["blur", model]["psnr"])
+    part = rows["restoration", "ICB"]
+    across, down, along = (f"{1e3 * sample[f'extent_{axis}']:.3g}" for axis in "xyz")
+    expected = {
+        "Depth": [(f"{sample[name]:.3g} m", "#row-index") for name in ("depth_min", "depth_max")],
+        "Layers of ICB": [(f"{rows['blur', 'ICB']['layers']} layers", "#row-blur-ICB")],
+        "Error of PWB blur": [(f"{4 * 10 ** (-rows['blur', worst]['psnr'] / 20):.3g}", f"#row-blur-{worst}")],
+        "Trajectory": [(f"{across} {TIMES} {down} mm", "#row-index"), (f"{along} mm", "#row-index")],
+        "ICB restored": [
+            (f"{part['restored_width']} {TIMES} {part['restored_height']} pixels", "#row-restoration-ICB"),
+        ],
+    }
+    captions = page.locator(".panels figcaption")
+    for label, links in expected.items():
+        caption = captions.filter(has=page.locator("strong").get_by_text(label, exact=True))
+        found = caption.locator("small a")
+        addresses = found.evaluate_all("all => all.map(one => one.getAttribute('href'))")
+        assert list(zip(found.all_inner_texts(), addresses, strict=True)) == links, label
+    # What is left without a link: the largest value there is, and how many times the error the scale goes.
+    bare = (
+        "all => all.map(one => [...one.childNodes].filter(node => node.nodeType === 3).map(node => node.data).join(''))"
+    )
+    numbers = {found for text in captions.locator("small").evaluate_all(bare) for found in re.findall(r"\d\S*", text)}
+    assert numbers == {"1,", "4"}
 
 
 def test_from_sample_to_sample(visit: Visit, site: Path) -> None:

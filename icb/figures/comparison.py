@@ -17,12 +17,13 @@ from matplotlib.ticker import FuncFormatter
 from icb.errors import InputError
 from icb.figures.style import ERROR_COLOURS, INSET_COLOUR, STYLE, plain
 from icb.figures.text import fitting, width_of
+from icb.metrics import psnr
 
 INSET = 0.22
 """Part of a picture's height and width that is looked at closely."""
 
-LEAST = 1 / 255
-"""Errors are shown on a scale that reaches at least as far as 8 bits can tell."""
+DEVIATIONS, LEAST = 4, 1 / 255
+"""Errors are shown up to so many times their root mean square, and at least as far as 8 bits can tell."""
 
 RIM = [withStroke(linewidth=3, foreground="black")]
 """So that the frame of an inset is seen on every ground."""
@@ -62,7 +63,7 @@ def plot_comparisons(comparisons: Sequence[Comparison], *, given: str, reference
 
 def _draw(figure: Figure, comparison: Comparison, top: float, given: str, reference: str) -> None:
     errors = {name: error_map(estimate, comparison.reference) for name, estimate in comparison.estimates.items()}
-    scale = max(float(np.quantile(np.concatenate([error.ravel() for error in errors.values()]), 0.995)), LEAST)
+    scale = error_scale(min(psnr(estimate, comparison.reference) for estimate in comparison.estimates.values()))
     window = largest_difference(list(errors.values()))
     tall = _panel_height(comparison)
     title = fitting(comparison.title, (2 + len(errors)) * PANEL, 10, "bold")
@@ -134,6 +135,11 @@ def error_map(estimate: np.ndarray, reference: np.ndarray) -> np.ndarray:
         raise InputError(f"estimate: got shape {estimate.shape}, expected {reference.shape} as the reference")
     difference = np.abs(np.asarray(estimate, np.float64) - reference)
     return np.asarray(difference.mean(axis=2), np.float32)
+
+
+def error_scale(worst: float) -> float:
+    """Up to where error maps of a sample go, from the lowest PSNR among its estimates."""
+    return float(max(DEVIATIONS * 10 ** (-worst / 20), LEAST))
 
 
 def largest_difference(errors: Sequence[np.ndarray]) -> tuple[slice, slice]:

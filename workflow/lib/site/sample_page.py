@@ -9,7 +9,7 @@ import numpy as np
 
 from datasets.sample import Sample
 from icb import ImageCompositingBlur, Trajectory
-from icb.figures.comparison import LEAST, error_map, largest_difference
+from icb.figures.comparison import DEVIATIONS, error_map, error_scale, largest_difference
 from icb.pictures import read_image
 from workflow.lib.site import pictures
 from workflow.lib.site.numbers import METRICS, cell_of, plain
@@ -20,12 +20,23 @@ PAGE = "index.html"
 
 
 @dataclass(frozen=True)
+class Number:
+    """A number in a caption, and the row that it comes from."""
+
+    text: str
+    row: str = "index"
+
+
+Caption = tuple[str | Number, ...]
+
+
+@dataclass(frozen=True)
 class Map:
     """A picture beside those that are compared."""
 
     file: str
     label: str
-    about: str  #: what its colours mean
+    about: Caption  #: what its colours mean
     box: tuple[int, int, int, int] | None = None
 
 
@@ -37,7 +48,7 @@ def make_page(subject: Subject, sample: Sample, folder: Path) -> None:
         if results := subject.of_kind(kind):
             made, focus[kind] = _errors(results, sample, folder)
             maps += made
-    maps += [_depth(sample, folder), *_layers(subject, sample, folder)]
+    maps += [_depth(subject, sample, folder), *_layers(subject, sample, folder)]
     pictures.write_webp(folder / "thumb-blurry.webp", pictures.thumbnail(sample.blurry))
     page = render(
         "sample.html",
@@ -49,7 +60,7 @@ def make_page(subject: Subject, sample: Sample, folder: Path) -> None:
         shown=_shown(subject),
         maps=maps,
         focus=focus,
-        path=_path(sample.trajectory),
+        path=_path(subject, sample.trajectory),
         metrics=METRICS,
         cell=cell_of,
         sources=[_source(subject, None), *(_source(subject, result) for result in subject.results)],
@@ -80,13 +91,18 @@ def _errors(results: Sequence[Result], sample: Sample, folder: Path) -> tuple[li
         errors[result.slug] = error_map(picture, target.astype(np.float32) / np.float32(255))
         small = pictures.thumbnail((picture * 255 + 0.5).astype(np.uint8))
         pictures.write_webp(folder / f"thumb-{result.slug}.webp", small)
-    scale = max(float(np.quantile(np.concatenate([error.ravel() for error in errors.values()]), 0.995)), LEAST)
+    worst = min(results, key=lambda result: float(result.row["psnr"]))
+    scale = error_scale(worst.row["psnr"])
     maps = []
     for result in results:
         shown = pictures.error_picture(errors[result.slug], scale)
         pictures.write_webp(folder / f"error-{result.slug}.webp", shown)
         pictures.write_webp(folder / f"thumb-error-{result.slug}.webp", pictures.thumbnail(shown))
-        about = f"absolute difference to the {TARGETS[result.kind]} picture: black is none, white {scale:.3g} of 1"
+        about = (
+            f"absolute difference to the {TARGETS[result.kind]} picture: black is none, white ",
+            Number(f"{scale:.3g}", worst.slug),
+            f" of 1, {DEVIATIONS} times the root mean square error of {worst.label}",
+        )
         maps.append(Map(f"error-{result.slug}.webp", f"Error of {result.label}", about, result.box))
     rows, columns = largest_difference(list(errors.values()))
     top, left, *_ = results[0].box or (0, 0)
@@ -97,11 +113,11 @@ def _errors(results: Sequence[Result], sample: Sample, folder: Path) -> tuple[li
     return maps, [*middle, size]
 
 
-def _depth(sample: Sample, folder: Path) -> Map:
+def _depth(subject: Subject, sample: Sample, folder: Path) -> Map:
     pictures.write_webp(folder / "depth.webp", pictures.depth_picture(sample.depth))
-    finite = sample.depth[np.isfinite(sample.depth)]
-    span = f"{finite.min():.3g} m (yellow) to {finite.max():.3g} m (blue)" if finite.size else "infinitely far"
-    return Map("depth.webp", "Depth", f"{span}, on a logarithmic scale; black is infinitely far")
+    near, far = (Number(f"{subject.row[name]:.3g} m") for name in ("depth_min", "depth_max"))
+    about: Caption = (near, " (yellow) to ", far, " (blue), on a logarithmic scale; black is infinitely far")
+    return Map("depth.webp", "Depth", about if np.isfinite(sample.depth).any() else ("infinitely far",))
 
 
 def _layers(subject: Subject, sample: Sample, folder: Path) -> list[Map]:
@@ -110,21 +126,21 @@ def _layers(subject: Subject, sample: Sample, folder: Path) -> list[Map]:
     if result is None:
         return []
     blur = ImageCompositingBlur(sample.depth, sample.trajectory, sample.camera, n=result.row["n"])
-    count = len(blur.layers)
+    count = int(result.row["layers"])
     pictures.write_webp(folder / "layers.webp", pictures.layer_picture(blur.layer_map(), count), exact=True)
-    about = f"{count} layer{'s' * (count > 1)} that blur alike, from far (dark) to near (light)"
+    number = Number(f"{count} layer{'s' * (count > 1)}", result.slug)
+    about = (number, " that blur alike, from far (dark) to near (light)")
     return [Map("layers.webp", f"Layers of {result.model}", about)]
 
 
-def _path(trajectory: Trajectory) -> dict[str, Any]:
-    """The camera's path in the image plane, in millimetres, in a square around it."""
-    centres = trajectory.centres[:, :2] * 1e3
+def _path(subject: Subject, trajectory: Trajectory) -> dict[str, Any]:
+    """The camera's path in the image plane, in a square somewhat larger than it, and how far it reaches."""
+    centres = trajectory.centres[:, :2]
     middle = (centres.max(axis=0) + centres.min(axis=0)) / 2
-    half = max(float(np.ptp(centres, axis=0).max()) * 0.55, 1e-3)
+    half = max(float(np.ptp(centres, axis=0).max()) * 0.55, 1e-6)
     places = (centres - middle) / half * 50 + 50
     points = [(round(float(x), 2), round(float(y), 2)) for x, y in places]
-    extent = np.ptp(centres, axis=0)
-    return {"points": points, "extent": [f"{value:.3g}" for value in extent], "side": f"{2 * half:.3g}"}
+    return {"points": points, "extent": [f"{subject.row[f'extent_{axis}'] * 1e3:.3g}" for axis in "xyz"]}
 
 
 def _source(subject: Subject, result: Result | None) -> dict[str, Any]:
