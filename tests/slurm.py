@@ -104,7 +104,7 @@ class Cluster:
         ).stdout
 
     def jobs(self) -> list[Job]:
-        """All jobs of this session, in the order in which they were submitted."""
+        """All jobs of this cluster, in the order in which they were submitted."""
         lines = self.call("squeue", "--array", "--states=all", "--noheader", "--format=%i|%T|%m|%k").splitlines()
         found = []
         for line in lines:

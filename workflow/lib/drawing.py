@@ -53,10 +53,12 @@ class Run:
     def sample(self, dataset: str, name: str) -> Sample:
         return published.read_from(self.datasets / dataset, dataset, name)
 
-    def estimates(self, manifests: Sequence[PathLike], dataset: str, name: str) -> dict[str, np.ndarray]:
-        """Every model's picture of a sample."""
-        rows = [row for row in manifest.read_all(manifests).entries if (row["dataset"], row["id"]) == (dataset, name)]
-        return {row["model"]: files.load_npy(self.store.path(row["stage"], row["key"]) / ESTIMATE) for row in rows}
+    def estimates(self, manifests: Sequence[PathLike], models: Sequence[str], sample: Sample) -> dict[str, np.ndarray]:
+        """What there is of models' pictures of a sample, in the order of the models."""
+        entries = manifest.read_all(manifests).entries
+        made = {row["model"]: row for row in entries if (row["dataset"], row["id"]) == (sample.dataset, sample.id)}
+        places = {name: self.store.path(made[name]["stage"], made[name]["key"]) for name in models if name in made}
+        return {name: files.load_npy(place / ESTIMATE) for name, place in places.items()}
 
 
 def read_run(*, index: PathLike, tables: tuple[PathLike, PathLike, PathLike], **rest: Any) -> Run:
@@ -94,10 +96,9 @@ def draw_blur(run: Run) -> Figure:
     comparisons = []
     for dataset, name in pick_samples(run.blur, list(run.models), run.patterns, run.pick):
         sample = run.sample(dataset, name)
-        estimates = run.estimates(run.blurred, dataset, name)
-        ordered = {model: estimates[model] for model in run.models if model in estimates}
-        labels = _labels(run.blur, dataset, name)
-        comparisons.append(Comparison(_title(sample), _unit(sample.sharp), _unit(sample.blurry), ordered, *labels))
+        estimates = run.estimates(run.blurred, list(run.models), sample)
+        labels = _labels(run.blur, sample)
+        comparisons.append(Comparison(_title(sample), _unit(sample.sharp), _unit(sample.blurry), estimates, *labels))
     if not comparisons:
         return plot_notice(_nothing(run, run.blur, "blurred"))
     return plot_comparisons(comparisons, given="Sharp", reference="Blurry")
@@ -107,14 +108,13 @@ def draw_restorations(run: Run) -> Figure:
     """Fig. 6."""
     comparisons = []
     for dataset, name in pick_samples(run.restoration, run.methods, run.patterns, run.pick):
-        rows = run.restoration[(run.restoration["dataset"] == dataset) & (run.restoration["id"] == name)]
-        row = rows.iloc[0]
+        whole = run.sample(dataset, name)
+        row = _rows_of(run.restoration, whole).iloc[0]
         crop = Crop(*(int(row[key]) for key in ("top", "left", "restored_height", "restored_width")))
-        sample = cropped(run.sample(dataset, name), crop)
-        estimates = run.estimates(run.restored, dataset, name)
-        ordered = {method: estimates[method] for method in run.methods if method in estimates}
-        labels = _labels(run.restoration, dataset, name)
-        comparisons.append(Comparison(_title(sample), _unit(sample.blurry), _unit(sample.sharp), ordered, *labels))
+        sample = cropped(whole, crop)
+        estimates = run.estimates(run.restored, run.methods, sample)
+        labels = _labels(run.restoration, sample)
+        comparisons.append(Comparison(_title(sample), _unit(sample.blurry), _unit(sample.sharp), estimates, *labels))
     if not comparisons:
         return plot_notice(_nothing(run, run.restoration, "restored"))
     return plot_comparisons(comparisons, given="Blurry", reference="Sharp")
@@ -173,9 +173,13 @@ def _title(sample: Sample) -> str:
     return f"{sample.dataset} {sample.id}" + (f" ({about})" if about else "")
 
 
-def _labels(rows: pd.DataFrame, dataset: str, name: str) -> tuple[dict[str, str], str]:
+def _rows_of(rows: pd.DataFrame, sample: Sample) -> pd.DataFrame:
+    return rows[(rows["dataset"] == sample.dataset) & (rows["id"] == sample.id)]
+
+
+def _labels(rows: pd.DataFrame, sample: Sample) -> tuple[dict[str, str], str]:
     """PSNR of every model, and of doing nothing."""
-    here = rows[(rows["dataset"] == dataset) & (rows["id"] == name)]
+    here = _rows_of(rows, sample)
     models = {str(model): f"{psnr:.2f} dB" for model, psnr in zip(here["model"], here["psnr"], strict=True)}
     return models, f"{here['psnr_unchanged'].iloc[0]:.2f} dB"
 
