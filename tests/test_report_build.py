@@ -13,7 +13,8 @@ from tests.site import MACRO, make_project, page_of, shared_project
 from workflow.lib.job import RUN
 from workflow.lib.manifest import Task
 from workflow.lib.progress import Ticker
-from workflow.lib.site.write import Sources, write_report
+from workflow.lib.site.sources import Sources
+from workflow.lib.site.write import write_report
 from workflow.lib.stages.pages import page_samples
 from workflow.lib.store import Store
 

@@ -5,7 +5,8 @@ from workflow.lib.job import job
 with job(snakemake.log[0], threads=snakemake.threads):
     from pathlib import Path
 
-    from workflow.lib.site.write import Sources, write_report
+    from workflow.lib.site.sources import Sources
+    from workflow.lib.site.write import write_report
     from workflow.lib.store import STORE, Store
 
     given = snakemake.input

@@ -1,10 +1,9 @@
 """Numbers of results as people read them."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
-from workflow.lib.summaries.cells import cell
+from workflow.lib.summaries.cells import cell, missing, unrounded
 from workflow.lib.summaries.metrics import METRICS as QUALITY
 from workflow.lib.summaries.metrics import UNCHANGED
 from workflow.lib.summaries.summary import Column
@@ -30,11 +29,14 @@ def cell_of(row: Mapping[str, Any], column: Column) -> str:
     return cell(value_of(row, column), column)
 
 
+def unrounded_of(row: Mapping[str, Any], column: Column) -> str:
+    """The same to be sorted by."""
+    return unrounded(value_of(row, column))
+
+
 def plain(value: object) -> str:
     """A value of a table, unrounded."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "null"
-    return str(value)
+    return "null" if missing(value) else str(value)
 
 
 def size_of(count: float) -> str:

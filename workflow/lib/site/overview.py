@@ -2,27 +2,25 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import pyarrow.parquet as pq
 
 from icb import files
 from workflow.lib import manifest
-from workflow.lib.site.numbers import METRICS, cell_of, plain
-from workflow.lib.site.sources import in_gallery
+from workflow.lib.site.links import in_gallery
+from workflow.lib.site.numbers import METRICS, cell_of, plain, unrounded_of
+from workflow.lib.site.sources import Sources
 from workflow.lib.site.subjects import TABLES, Kind, Row
 from workflow.lib.summaries.origin import KINDS, with_data
-
-if TYPE_CHECKING:
-    from workflow.lib.site.write import Sources
 
 BLUR_SETTINGS = ("kind", "n", "sigma")
 FIT_SETTINGS = ("network", "hidden_width", "gradient", "penalty", "learning_rate", "epochs", "seed")
 SETTINGS: dict[Kind, tuple[str, ...]] = {"blur": BLUR_SETTINGS, "restoration": BLUR_SETTINGS + FIT_SETTINGS}
 
 
-def overview(sources: "Sources", count: int) -> dict[str, Any]:
+def overview(sources: Sources, count: int) -> dict[str, Any]:
     """The content of the page, of a run with ``count`` samples."""
     captures, left_out = (pq.read_table(path).to_pylist() for path in (sources.captures, sources.left_out))
     left_out += [vars(row) for row in manifest.read(sources.pages).left_out]
@@ -35,6 +33,7 @@ def overview(sources: "Sources", count: int) -> dict[str, Any]:
         "means": {kind: _means(kind, frame) for kind, frame in frames.items() if len(frame)},
         "metrics": METRICS,
         "cell": cell_of,
+        "unrounded": unrounded_of,
         "extremes": _extremes(frames),
         "failures": _failures(captures, left_out),
         "lpips_reason": files.load_json(sources.lpips).get("reason"),

@@ -12,7 +12,7 @@ from icb import ImageCompositingBlur, Trajectory
 from icb.figures.comparison import DEVIATIONS, error_map, error_scale, largest_difference
 from icb.pictures import read_image
 from workflow.lib.site import pictures
-from workflow.lib.site.numbers import METRICS, cell_of, plain
+from workflow.lib.site.numbers import METRICS, cell_of, plain, unrounded_of
 from workflow.lib.site.subjects import INDEX, TABLES, TARGETS, Result, Subject
 from workflow.lib.site.templates import render
 
@@ -63,6 +63,7 @@ def make_page(subject: Subject, sample: Sample, folder: Path) -> None:
         path=_path(subject, sample.trajectory),
         metrics=METRICS,
         cell=cell_of,
+        unrounded=unrounded_of,
         sources=[_source(subject, None), *(_source(subject, result) for result in subject.results)],
     )
     (folder / PAGE).write_text(page, encoding="utf-8")

@@ -1,50 +1,33 @@
-"""Where the numbers of the paper's tables come from: addresses of the rows behind them."""
+"""The files of a run that the report is made from."""
 
-from collections.abc import Mapping
-from functools import partial
-from urllib.parse import urlencode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
-import pandas as pd
-
-from workflow.lib.summaries.captured import CELLS, TOTAL
-from workflow.lib.summaries.origin import DATASETS
-from workflow.lib.summaries.page import Link
-from workflow.lib.summaries.summary import Column, Summary
-
-VIRTUAL, REAL = DATASETS
-GALLERY, DATA = "gallery.html", "data.html"
+from workflow.lib import paper_numbers
+from workflow.lib.site.subjects import Kind, PathLike
 
 
-def link_of(summary: Summary) -> Link:
-    """For the numbers of a table."""
-    return partial(_address, summary.name)
+@dataclass(frozen=True)
+class Sources:
+    """Where they are."""
 
+    pages: PathLike  #: manifest of the pages of samples
+    captures: PathLike
+    index: PathLike
+    metrics: Mapping[Kind, PathLike]
+    pictures: Mapping[Kind, PathLike]
+    history: PathLike
+    left_out: PathLike
+    costs: PathLike
+    lpips: PathLike
+    figures: Sequence[PathLike]  #: PNG and PDF
+    ablation: PathLike | None = None  #: None if there was none
+    paper: PathLike = paper_numbers.FOLDER
 
-def in_gallery(filters: Mapping[str, object], result: str | None = None) -> str:
-    """The gallery with some samples alone, of one result or of all; to lack a value (None) is one to filter by, too."""
-    chosen = {name: f"={'' if _missing(value) else value}" for name, value in filters.items()}
-    return f"{GALLERY}#{urlencode({**chosen, 'result': result or ''})}"
-
-
-def _address(table: str, row: pd.Series, column: Column) -> str | None:
-    if column.name.endswith(("_printed", "_difference")) or row.get("source") in ("paper", "difference"):
-        return f"{DATA}#paper"
-    if table == "table1":
-        place = CELLS.get(column.name)
-        filters = {"dataset": VIRTUAL} | ({} if row["scene"] == TOTAL else {"scene": _known(row["scene"])})
-        return in_gallery(filters | (dict(zip(("case", "motion"), place, strict=True)) if place else {}))
-    if table == "table2":
-        return in_gallery({"dataset": VIRTUAL, **row[["motion", "case"]]}, f"blur-{row['model']}")
-    if table == "table3":
-        return in_gallery({"dataset": REAL}, f"blur-{row['model']}")
-    if table == "table5":
-        return in_gallery({"dataset": row["dataset"]}, f"restoration-{row['model']}")
-    return f"{DATA}#{'costs' if table == 'table4' else table}"
-
-
-def _known(scene: str) -> str | None:
-    return None if scene == "unknown" else scene
-
-
-def _missing(value: object) -> bool:
-    return value is None or value is pd.NA or (isinstance(value, float) and value != value)
+    def tables(self) -> dict[str, Path]:
+        """The Parquet tables by name, as the page of data lists them."""
+        found: dict[str, PathLike | None] = {"captures": self.captures, "index": self.index}
+        found |= {kind: path for kind, path in self.metrics.items()}  # noqa: C416 (mypy: kinds are text)
+        found |= {"history": self.history, "left_out": self.left_out, "costs": self.costs, "ablation": self.ablation}
+        return {name: Path(path) for name, path in found.items() if path is not None}

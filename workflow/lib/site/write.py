@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +9,14 @@ import pandas as pd
 from markupsafe import Markup
 
 from icb import files
-from workflow.lib import manifest, paper_numbers
+from workflow.lib import manifest
 from workflow.lib.site.gallery import FILTERS, gallery_script
-from workflow.lib.site.numbers import METRICS, plain, size_of
+from workflow.lib.site.links import link_of
+from workflow.lib.site.numbers import plain, size_of
 from workflow.lib.site.overview import overview
 from workflow.lib.site.sample_page import originals
-from workflow.lib.site.sources import link_of
-from workflow.lib.site.subjects import Kind, PathLike, Subject, read_subjects
+from workflow.lib.site.sources import Sources
+from workflow.lib.site.subjects import PathLike, Subject, read_subjects
 from workflow.lib.site.templates import ASSETS, render
 from workflow.lib.stages.pages import STAGE as PAGES
 from workflow.lib.store import RECORD, Store
@@ -42,31 +42,6 @@ CAPTIONS = Path(__file__).parent.parent.parent / "report"
 """Captions of figures, which `snakemake --report` has as well."""
 
 
-@dataclass(frozen=True)
-class Sources:
-    """The files of a run that the report is made from."""
-
-    pages: PathLike  #: manifest of the pages of samples
-    captures: PathLike
-    index: PathLike
-    metrics: Mapping[Kind, PathLike]
-    pictures: Mapping[Kind, PathLike]
-    history: PathLike
-    left_out: PathLike
-    costs: PathLike
-    lpips: PathLike
-    figures: Sequence[PathLike]  #: PNG and PDF
-    ablation: PathLike | None = None  #: None if there was none
-    paper: PathLike = paper_numbers.FOLDER
-
-    def tables(self) -> dict[str, Path]:
-        """The Parquet tables by name, as the page of data lists them."""
-        found: dict[str, PathLike | None] = {"captures": self.captures, "index": self.index}
-        found |= {kind: path for kind, path in self.metrics.items()}  # noqa: C416 (mypy: kinds are text)
-        found |= {"history": self.history, "left_out": self.left_out, "costs": self.costs, "ablation": self.ablation}
-        return {name: Path(path) for name, path in found.items() if path is not None}
-
-
 def write_report(folder: PathLike, sources: Sources, store: Store) -> None:
     """Bring a folder to the state of a run. What did not change is left as it is; ``index.html`` is written last."""
     folder = Path(folder)
@@ -79,7 +54,7 @@ def write_report(folder: PathLike, sources: Sources, store: Store) -> None:
     _copy_files(folder / "data", [*sources.tables().values(), *sorted(Path(sources.paper).glob("*.csv"))])
     _copy_files(folder / "figures", [Path(figure) for figure in sources.figures])
     summaries = _summaries(sources)
-    _page(folder, "gallery", "Gallery", filters=FILTERS, metrics=METRICS)
+    _page(folder, "gallery", "Gallery", filters=FILTERS)
     tables = [(summary, Markup(html_table(summary, link_of(summary)))) for summary in summaries]  # noqa: S704 (escaped)
     _page(folder, "tables", "Tables", tables=tables)
     names = dict.fromkeys(Path(figure).stem for figure in sources.figures)

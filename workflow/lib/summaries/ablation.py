@@ -21,7 +21,7 @@ from workflow.lib.summaries.metrics import (
     three,
     with_common,
 )
-from workflow.lib.summaries.origin import comparable, data_of, describe_data, describe_paper, titled, with_data
+from workflow.lib.summaries.origin import apart, comparable, data_of, describe_data, describe_paper, titled, with_data
 from workflow.lib.summaries.summary import TEXT, WHOLE, Column, Summary, arranged
 
 DATASET = "VirtualCMB"
@@ -56,8 +56,7 @@ def ablation(
         *three(SECONDS, shown, 4),
         Column("data", "Data", TEXT, shown=False),
     )
-    printed = ([DATASET], []) if shown else ([], [DATASET])
-    notes = [describe_data(rows, [DATASET]), describe_paper("supplement A.2", "ablation", *printed)]
+    notes = [describe_data(rows, [DATASET]), describe_paper("supplement A.2", "ablation", *apart(DATASET, shown))]
     if shown:
         notes += [_describe_images(rows), *misprints]
     notes += [describe_common(rows), TIME, CONVENTIONS, describe_edges(rows), describe_lpips(rows, lpips_reason)]

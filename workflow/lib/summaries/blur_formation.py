@@ -23,7 +23,7 @@ from workflow.lib.summaries.metrics import (
     with_common,
     with_kind,
 )
-from workflow.lib.summaries.origin import comparable, data_of, describe_data, describe_paper, titled, with_data
+from workflow.lib.summaries.origin import apart, comparable, data_of, describe_data, describe_paper, titled, with_data
 from workflow.lib.summaries.summary import TEXT, WHOLE, Column, Summary, arranged
 
 DIGITS = {"psnr": 2, "ssim_paper": 3, "lpips_paper": 4}
@@ -70,7 +70,7 @@ def _blur(
         UNCHANGED,
         Column("data", "Data", TEXT, shown=False),
     )
-    notes = [describe_data(rows, [dataset]), describe_paper(table, name, *_shown(dataset, shown))]
+    notes = [describe_data(rows, [dataset]), describe_paper(table, name, *apart(dataset, shown))]
     notes += [describe_counts(found) if shown else "", describe_common(rows), CONVENTIONS]
     notes += [describe_edges(rows), describe_lpips(rows, lpips_reason)]
     return Summary(
@@ -86,7 +86,3 @@ def _blur(
 def _orders(within: Sequence[str]) -> dict[str, Sequence[object] | None]:
     known: dict[str, Sequence[object]] = {"motion": MOTIONS, "case": CASES}
     return {name: known[name] for name in within}
-
-
-def _shown(dataset: str, shown: bool) -> tuple[list[str], list[str]]:
-    return ([dataset], []) if shown else ([], [dataset])

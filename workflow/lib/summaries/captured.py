@@ -5,7 +5,7 @@ from itertools import product
 import pandas as pd
 
 from workflow.lib.summaries.metrics import CASES, MOTIONS
-from workflow.lib.summaries.origin import DATASETS, comparable, describe_data, describe_paper, titled, with_data
+from workflow.lib.summaries.origin import DATASETS, apart, comparable, describe_data, describe_paper, titled, with_data
 from workflow.lib.summaries.summary import DIFFERENCE, SOURCE, TEXT, WHOLE, Column, Summary, arranged
 
 DATASET, OTHER = DATASETS
@@ -40,7 +40,7 @@ def captured(index: pd.DataFrame, paper: pd.DataFrame, paper_real: int) -> Summa
     notes = [describe_data(samples, DATASETS)]
     if comparable(real):
         notes.append(f"The paper's {OTHER} has {paper_real} samples.")
-    notes.append(describe_paper("Table 1", "table1", *(([DATASET], []) if shown else ([], [DATASET]))))
+    notes.append(describe_paper("Table 1", "table1", *apart(DATASET, shown)))
     return Summary(
         "table1",
         titled(f"Captured images of {DATASET}", virtual),

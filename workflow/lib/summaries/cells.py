@@ -13,7 +13,7 @@ MINUS = "\N{MINUS SIGN}"  # as wide as the plus sign
 
 def cell(value: object, column: Column) -> str:
     """A value as it is shown: rounded, in units of the column's power of ten; a dash for what there is not."""
-    if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
+    if missing(value):
         return NOTHING
     if column.type == TEXT:
         return str(value)
@@ -29,6 +29,16 @@ def cell(value: object, column: Column) -> str:
         text = str(int(number))
     sign = "+" if column.signed and number > 0 and float(text) != 0 else ""
     return sign + text.replace("-", MINUS)
+
+
+def missing(value: object) -> bool:
+    """Whether a cell of a data frame or table is empty."""
+    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
+
+
+def unrounded(value: object) -> str:
+    """A number as JavaScript reads it, for tables to be sorted by; nothing where there is none."""
+    return "" if missing(value) else str(value).replace("inf", "Infinity")
 
 
 def _rounded(number: float, column: Column) -> str:

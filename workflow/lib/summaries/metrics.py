@@ -68,7 +68,7 @@ def in_order(rows: pd.DataFrame, orders: Mapping[str, Sequence[object] | None]) 
 
 def with_kind(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with a column ``as_printed``: the kind of the model, where it has the parameters of the paper."""
-    # A parameter that the configuration leaves out is the library's default, which is the paper's.
+    # A model that has no such parameter, as PWB, has null.
     same = rows["n"].isin([paper_numbers.N]) | rows["n"].isna()
     same &= rows["sigma"].isin([paper_numbers.SIGMA]) | rows["sigma"].isna()
     return rows.assign(as_printed=rows["kind"].where(same, ""))

@@ -60,6 +60,11 @@ def describe_data(rows: pd.DataFrame, datasets: Sequence[str]) -> str:
     return " ".join(parts)
 
 
+def apart(dataset: str, shown: bool) -> tuple[list[str], list[str]]:
+    """The dataset beside which the paper's numbers are shown, or that beside which they are not, for the following."""
+    return ([dataset], []) if shown else ([], [dataset])
+
+
 def describe_paper(table: str, file: str, shown: Sequence[str], hidden: Sequence[str]) -> str:
     """A sentence about the paper's numbers, for the datasets beside which they are shown and for the others."""
     parts = []

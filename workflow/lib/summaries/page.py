@@ -5,7 +5,7 @@ from html import escape
 
 import pandas as pd
 
-from workflow.lib.summaries.cells import NOTHING, cells, headings, is_text
+from workflow.lib.summaries.cells import NOTHING, cells, headings, is_text, unrounded
 from workflow.lib.summaries.summary import Column, Summary
 
 Link = Callable[[pd.Series, Column], str | None]
@@ -70,8 +70,7 @@ def _cell(text: str, value: object, column: Column, bold: bool, link: str | None
     shown = f"<strong>{escape(text)}</strong>" if bold else escape(text)
     if link is None or is_text(column) or text == NOTHING:
         return f"<td{_kind(column)}>{shown}</td>"
-    unrounded = str(value).replace("inf", "Infinity")
-    return f'<td data-value="{escape(unrounded)}"><a href="{escape(link)}">{shown}</a></td>'
+    return f'<td data-value="{escape(unrounded(value))}"><a href="{escape(link)}">{shown}</a></td>'
 
 
 def _kind(column: Column) -> str:
