@@ -5,12 +5,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from datasets import published
+from datasets.capture import hash_files
+from datasets.sample import Sample
 from workflow.lib.manifest import LeftOut, Row, Task
 from workflow.lib.site.sample_page import make_page
 from workflow.lib.site.subjects import Kind, PathLike, Subject, read_subjects
 from workflow.lib.site.templates import SAMPLE_PAGE, version
 from workflow.lib.store import Record
-from workflow.lib.units import digest, printable_name
+from workflow.lib.units import Changed, digest, printable_name
 
 STAGE = "pages"
 
@@ -43,5 +45,15 @@ def page_samples(
 
 def _make(subject: Subject, datasets: Path, folder: Path) -> Record:
     begin = time.perf_counter()
-    make_page(subject, published.read_from(datasets / subject.dataset, subject.dataset, subject.id), folder)
+    make_page(subject, _read(subject, datasets / subject.dataset), folder)
     return {"seconds": time.perf_counter() - begin}
+
+
+def _read(subject: Subject, folder: Path) -> Sample:
+    """The sample of the row: what was published lies elsewhere, and may have changed since it was looked into."""
+    try:
+        return published.read_from(folder, subject.dataset, subject.id)
+    finally:
+        found = hash_files(published.sample_files(folder, subject.dataset, subject.id), folder)
+        if found != subject.row["sample_sha256"]:
+            raise Changed(f"{folder}: {subject.id} was changed while the pipeline was at it; run snakemake again")
