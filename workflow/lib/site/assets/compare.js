@@ -130,12 +130,14 @@ const KEYS = { "+": () => zoomAt(2), "=": () => zoomAt(2), "-": () => zoomAt(0.5
 const ARROWS = { ArrowLeft: [0.1, 0], ArrowRight: [-0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] };
 
 addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("select, input[type=search]")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("select")) return;
+  if (!event.target.closest("#compare, #all") && !event.target.contains(stage)) return; // something else has the focus
   const number = /^(?:Digit|Numpad)([1-9])$/.exec(event.code);
   const option = number && selects.left.options[number[1] - 1];
   const key = event.key.toLowerCase();
-  if (option) choose(event.shiftKey ? "right" : "left", option.value);
-  else if (Object.hasOwn(KEYS, key)) KEYS[key]();
+  // What a key means comes before where it is: there are keyboards with the minus on that of a digit.
+  if (Object.hasOwn(KEYS, key)) KEYS[key]();
+  else if (option) choose(event.shiftKey ? "right" : "left", option.value);
   else if (Object.hasOwn(ARROWS, event.key) && event.target === stage) {
     const [x, y] = ARROWS[event.key];
     if (view.scale > 1) move(x, y);
