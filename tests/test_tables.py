@@ -104,6 +104,12 @@ def test_models_compete_on_samples_that_all_of_them_have() -> None:
     measured = [cost(of, model, 1_000_000, 0.1) for of in samples[:2] for model in ("ICB", "PWB")][:3]
     table = costs(pd.DataFrame(measured), PAPER["table4"])
     assert list(table.rows["samples"]) == [1, 1] and "could do them: b (1 in all)." in " ".join(table.notes)
+    # Both datasets may have the same ids.
+    alike = [sample("b", dataset) for dataset in ("RealCMB", "VirtualCMB")]
+    measured = [cost(of, "ICB", 1_000_000, 0.1) for of in (*alike, sample("c"), sample("c", "RealCMB"))]
+    measured += [cost(of, "PWB", 1_000_000, 0.1) for of in (sample("c"), sample("c", "RealCMB"))]
+    table = costs(pd.DataFrame(measured), PAPER["table4"])
+    assert "could do them: RealCMB/b, VirtualCMB/b (2 in all)." in " ".join(table.notes)
 
 
 def test_means_at_depth_edges_say_of_how_many_samples_they_are() -> None:

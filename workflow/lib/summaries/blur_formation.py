@@ -7,6 +7,7 @@ import pandas as pd
 from workflow.lib.summaries.metrics import (
     CASES,
     CONVENTIONS,
+    KIND,
     KINDS,
     METRICS,
     MOTIONS,
@@ -68,6 +69,7 @@ def _blur(
         Column("samples", "Samples", WHOLE),
         *columns_of(METRICS, shown, DIGITS),
         UNCHANGED,
+        KIND,
         Column("data", "Data", TEXT, shown=False),
     )
     notes = [describe_data(rows, [dataset]), describe_paper(table, name, *apart(dataset, shown))]

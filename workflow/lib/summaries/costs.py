@@ -3,6 +3,7 @@
 import pandas as pd
 
 from workflow.lib.summaries.metrics import (
+    KIND,
     KINDS,
     beside_paper,
     describe_common,
@@ -62,6 +63,7 @@ def costs(rows: pd.DataFrame, paper: pd.DataFrame) -> Summary:
         *three(MEMORY, bool(shown)),
         *three(SECONDS, bool(shown), 2),
         *PARTS,
+        KIND,
         Column("data", "Data", TEXT, shown=False),
     )
     notes = [describe_data(rows, list(by_data)) or "No samples were measured."]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pandas as pd
 
 from workflow.lib import paper_numbers
-from workflow.lib.summaries.summary import Column
+from workflow.lib.summaries.summary import TEXT, Column
 
 METRICS = (
     Column("psnr", "PSNR [dB]", digits=2, better="higher"),
@@ -31,6 +31,9 @@ CONVENTIONS = (
 CASES = ("Macro", "Trucking", "Standard")
 MOTIONS = ("parallax", "xy-rotation", "6-DoF")
 KINDS = ("icb", "pwb")
+
+#: What the configuration calls a model or method, the paper calls by its kind of blur.
+KIND = Column("kind", "Kind", TEXT, shown=False)
 
 NAMED = 5
 """Samples that a note names."""
@@ -109,7 +112,8 @@ def columns_of(columns: Sequence[Column], paper: bool, digits: Mapping[str, int]
 
 def describe_common(rows: pd.DataFrame) -> str:
     """Which samples are in no mean, because not every model has them."""
-    lost = sorted(rows.loc[~rows["common"], "id"].unique())
+    samples = rows.loc[~rows["common"], ["dataset", "id"]].drop_duplicates()
+    lost = sorted(samples["id"] if rows["dataset"].nunique() == 1 else samples["dataset"] + "/" + samples["id"])
     if not lost:
         return ""
     names = ", ".join(lost[:NAMED]) + (", ..." if len(lost) > NAMED else "")

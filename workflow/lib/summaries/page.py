@@ -68,9 +68,10 @@ def _bodies(summary: Summary, link: Link | None) -> list[str]:
 def _cell(text: str, value: object, column: Column, bold: bool, link: str | None) -> str:
     """A cell; a number that leads somewhere also has its unrounded value, to be sorted by."""
     shown = f"<strong>{escape(text)}</strong>" if bold else escape(text)
-    if link is None or is_text(column) or text == NOTHING:
+    if link is None or text == NOTHING:
         return f"<td{_kind(column)}>{shown}</td>"
-    return f'<td data-value="{escape(unrounded(value))}"><a href="{escape(link)}">{shown}</a></td>'
+    exact = "" if is_text(column) else f' data-value="{escape(unrounded(value))}"'
+    return f'<td{_kind(column)}{exact}><a href="{escape(link)}">{shown}</a></td>'
 
 
 def _kind(column: Column) -> str:

@@ -7,6 +7,7 @@ import pandas as pd
 from workflow.lib import paper_numbers
 from workflow.lib.summaries.metrics import (
     CONVENTIONS,
+    KIND,
     KINDS,
     METRICS,
     PRINTED,
@@ -76,6 +77,7 @@ def restorations(
         Column("samples", "Samples", WHOLE),
         *columns_of(RESTORED, bool(shown), DIGITS),
         UNCHANGED,
+        KIND,
         Column("data", "Data", TEXT, shown=False),
     )
     notes = [describe_data(rows, list(by_data)) or "No samples were restored."]
