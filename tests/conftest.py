@@ -2,12 +2,19 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from datasets.build import Options, build
 from tests import captures
 from tests.captures import IOS, UNITY
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+    from tests.browser import Visit
+    from tests.pipeline import Project
 
 
 @pytest.fixture(scope="module")
@@ -35,3 +42,35 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> "Project":
+    """A run with a report."""
+    from tests.site import shared_project
+
+    return shared_project(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def site(project: "Project") -> Path:
+    """Its report."""
+    return project.results / "report"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> "Iterator[Browser]":
+    from tests import browser
+
+    if reason := browser.reason_to_skip():
+        pytest.skip(reason)
+    with browser.chromium() as started:
+        yield started
+
+
+@pytest.fixture
+def visit(chromium: "Browser", site: Path) -> "Iterator[Visit]":
+    from tests import browser
+
+    with browser.visit(chromium, site) as seen:
+        yield seen

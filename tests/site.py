@@ -2,14 +2,26 @@
 
 import json
 import os
+import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
 from datasets.transaction import locked
 from tests import captures
 from tests.pipeline import Project, settings
+from workflow.lib.manifest import Task
+from workflow.lib.progress import Ticker
+from workflow.lib.site.sources import Sources
+from workflow.lib.site.write import write_report
+from workflow.lib.stages.pages import page_samples
+from workflow.lib.store import Store
+from workflow.lib.tables import BLUR_SCHEMA, COSTS_SCHEMA
 
 BAD = "<script>alert(1)<"
 SCENE = "<img src=x onerror=alert(2)>"
@@ -57,3 +69,66 @@ def shared_project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def page_of(site: Path, name: str) -> str:
     [place] = [path for path in (site / "samples").iterdir() if path.name.startswith(f"{name}.")]
     return f"samples/{place.name}/index.html"
+
+
+def sources_of(results: Path, pages: Path, **more: Any) -> Sources:
+    """The tables and pictures in ``results``, and a manifest of pages."""
+    metrics: Any = {kind: results / "metrics" / f"{kind}.parquet" for kind in ("blur", "restoration")}
+    pictures: Any = {kind: results / kind / "pictures.parquet" for kind in ("blur", "restoration")}
+    return Sources(
+        pages, results / "captures.parquet", results / "datasets" / "index.parquet", metrics, pictures,
+        *(results / "metrics" / f"{name}.parquet" for name in ("history", "left_out", "costs")),
+        results / "lpips.json", sorted((results / "figures").iterdir()), **more,
+    )  # fmt: skip
+
+
+def write_site(results: Path, folder: Path, **more: Any) -> Path:
+    """A report in ``folder``, from the tables and pictures in ``results`` alone."""
+    sources, store = sources_of(results, folder / "pages.json", **more), Store(folder / "store")
+    task = Task(str(sources.pages), "", True, store, Ticker("pages/all", folder / "progress"))
+    page_samples(task, index=sources.index, metrics=sources.metrics, pictures=sources.pictures, threads=2)
+    write_report(folder / "report", sources, store)
+    return folder / "report"
+
+
+def change_rows(path: Path, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
+    """Every row of a table as ``change`` makes it, without those that it makes nothing of."""
+    table = pq.read_table(path)
+    rows = [row for row in map(change, table.to_pylist()) if row is not None]
+    path.unlink()
+    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
+
+
+def write_published_site(results: Path, folder: Path) -> Path:
+    """A report of the same samples, as if published, so that the paper's numbers are beside them.
+
+    MACRO and STANDARD are alike but for what there is of them: PWB has no blur of STANDARD, and an ablation and costs
+    lack one row of it each. TRUCKING has a motion that Table 1 does not have. A published sample cannot be used.
+    """
+    copy = Path(shutil.copytree(results, folder / "results", ignore=shutil.ignore_patterns("store", "report")))
+
+    def as_published(row: dict[str, Any]) -> dict[str, Any] | None:
+        row = {**row, "source_format": "published"}
+        row |= {"case": "Macro"} if row["id"] == STANDARD else {"motion": "spin"} if row["id"] == TRUCKING else {}
+        return None if (row["id"], row.get("model")) == (STANDARD, "PWB") else row
+
+    blur = copy / "metrics" / "blur.parquet"
+    for path in (copy / "datasets" / "index.parquet", blur, copy / "metrics" / "restoration.parquet"):
+        change_rows(path, as_published)
+    change_rows(copy / "captures.parquet", lambda row: {**row, "name": "0001"} if row["status"] != "used" else row)
+    change_rows(copy / "metrics" / "left_out.parquet", lambda row: {**row, "unit": "RealCMB/0001"})
+    rows = pq.read_table(blur).to_pylist()
+    measured = {"threads": 1, "runs": 3, "build_seconds": 0.1, "apply_seconds": 0.1, "processor": "Abacus 9000"}
+    costs = [{name: {**row, **measured}[name] for name in COSTS_SCHEMA.names} for row in rows]
+    pq.write_table(pa.Table.from_pylist(costs, schema=COSTS_SCHEMA), copy / "metrics" / "costs.parquet")
+    variants = [
+        {**row, "model": f"ICB.s{sigma}", "sigma": sigma}
+        for row in rows
+        for sigma in (4.0, 1.0)
+        if row["model"] == "ICB" and (row["id"], sigma) != (STANDARD, 1.0) and row["dataset"] == "VirtualCMB"
+    ]
+    pq.write_table(pa.Table.from_pylist(variants, schema=BLUR_SCHEMA), copy / "metrics" / "ablation.parquet")
+    for drawn in (copy / "figures").glob("psnr_distributions.*"):
+        drawn.rename(drawn.with_stem("fig5_blur_formation"))
+    models: Any = {"blur": ["ICB", "PWB"]}
+    return write_site(copy, folder, ablation=copy / "metrics" / "ablation.parquet", models=models, patterns=[MACRO])

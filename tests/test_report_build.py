@@ -2,31 +2,23 @@
 
 import os
 import re
+import shutil
 import zipfile
 from pathlib import Path
-from typing import Any
 
+import cv2
+import numpy as np
 import pytest
+from matplotlib import colormaps
 
+from icb.figures.style import DEPTH_COLOURS, ERROR_COLOURS, LAYER_COLOURS
 from tests.pipeline import Project, copy_sources
-from tests.site import MACRO, make_project, page_of, shared_project
+from tests.site import BAD, MACRO, PHONE, make_project, page_of, sources_of, write_site
+from workflow.lib import manifest
 from workflow.lib.job import RUN
-from workflow.lib.manifest import Task
-from workflow.lib.progress import Ticker
-from workflow.lib.site.sources import Sources
-from workflow.lib.site.write import write_report
-from workflow.lib.stages.pages import page_samples
-from workflow.lib.store import Store
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    return shared_project(tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
-def site(project: Project) -> Path:
-    return project.results / "report"
+from workflow.lib.manifest import LeftOut
+from workflow.lib.site.overview import overview
+from workflow.lib.units import Changed
 
 
 def state(folder: Path) -> dict[str, tuple[int, int]]:
@@ -54,12 +46,12 @@ def test_one_changed_sample_rebuilds_its_page_and_the_index(tmp_path: Path) -> N
     changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
     its_own = Path(page_of(site, MACRO)).parent.as_posix()
     others = {name for name in changed if not name.startswith((f"{its_own}/", "data/", "figures/", "samples/."))}
-    assert others == {"index.html", "tables.html", "gallery.js", "data.html"}
+    assert others == {"index.html", "tables.html", "results.js", "data.html"}
     assert f"{its_own}/index.html" in changed and f"{its_own}/blurry.png" in changed
     # Removed with its capture.
     (tmp_path / "raw" / MACRO).rename(tmp_path / "elsewhere")
     made.run("report")
-    assert not (site / its_own).exists() and MACRO not in (site / "gallery.js").read_text()
+    assert not (site / its_own).exists() and MACRO not in (site / "results.js").read_text()
 
 
 def test_a_changed_template_is_noticed(project: Project, tmp_path: Path) -> None:
@@ -81,22 +73,43 @@ def test_built_from_tables_and_stored_pictures_alone(
 ) -> None:
     """Raw captures and manifests of other stages are not looked at."""
     monkeypatch.delenv(RUN, raising=False)
-    results = project.results
-    metrics: Any = {kind: results / "metrics" / f"{kind}.parquet" for kind in ("blur", "restoration")}
-    pictures: Any = {kind: results / kind / "pictures.parquet" for kind in ("blur", "restoration")}
-    index, store = results / "datasets" / "index.parquet", Store(tmp_path / "store")
-    task = Task(str(tmp_path / "pages.json"), "", True, store, Ticker("pages/all", tmp_path / "progress"))
-    page_samples(task, index=index, metrics=metrics, pictures=pictures, threads=2)
-    sources = Sources(
-        tmp_path / "pages.json", results / "captures.parquet", index, metrics, pictures,
-        *(results / "metrics" / f"{name}.parquet" for name in ("history", "left_out", "costs")),
-        results / "lpips.json", sorted((results / "figures").iterdir()),
-    )  # fmt: skip
-    write_report(tmp_path / "report", sources, store)
+    write_site(project.results, tmp_path)
     names = {path.relative_to(site) for path in site.rglob("*") if path.is_file() and not path.name.startswith(".")}
     assert len(names) > 80
     for name in names:
         assert (tmp_path / "report" / name).read_bytes() == (site / name).read_bytes(), name
+
+
+def test_a_sample_that_changed_has_no_page(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be kept as that of the sample which it no longer is."""
+    monkeypatch.delenv(RUN, raising=False)
+    copy = Path(shutil.copytree(project.results, tmp_path / "results", ignore=shutil.ignore_patterns("store")))
+    picture = copy / "datasets" / "VirtualCMB" / "blurry" / f"{MACRO}.png"
+    content = cv2.imread(str(picture))
+    picture.unlink()
+    cv2.imwrite(str(picture), 255 - content)
+    with pytest.raises(Changed, match=f"{MACRO} was changed"):
+        write_site(copy, tmp_path)
+
+
+def test_what_only_the_site_lacks_is_listed_and_said_where(project: Project, tmp_path: Path) -> None:
+    lost = LeftOut("pages", MACRO, MACRO, "VirtualCMB", None, "too large")
+    manifest.write(tmp_path / "pages.json", [], [lost])
+    content = overview(sources_of(project.results, tmp_path / "pages.json"), 4)
+    assert [row["what"] for row in content["failures"]] == [BAD, f"VirtualCMB/{MACRO}"]
+    assert str(tmp_path / "pages.json") in content["unlisted"]
+    manifest.write(tmp_path / "pages.json", [], [])
+    assert overview(sources_of(project.results, tmp_path / "pages.json"), 4)["unlisted"] == ""
+
+
+def test_maps_are_exact(site: Path) -> None:
+    """They are looked at pixel by pixel: no colour in them that is not on their scale."""
+    folder = (site / page_of(site, PHONE)).parent
+    for name, colours in (("error-blur-ICB", ERROR_COLOURS), ("error-restoration-PWB", ERROR_COLOURS),
+            ("depth", DEPTH_COLOURS), ("layers", LAYER_COLOURS)):  # fmt: skip
+        shown = cv2.imread(str(folder / f"{name}.webp"))[..., ::-1].reshape(-1, 3)
+        known = {tuple(colour[:3]) for colour in colormaps[colours](np.arange(256), bytes=True)}
+        assert set(map(tuple, shown)) <= known, name
 
 
 def test_snakemakes_own_report(project: Project, tmp_path: Path) -> None:

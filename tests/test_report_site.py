@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,34 +14,10 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests import browser as browsing
 from tests.browser import Visit
 from tests.pipeline import Project
-from tests.site import BAD, MACRO, NAMES, PHONE, SCENE, STANDARD, TRUCKING, page_of, shared_project
+from tests.site import BAD, MACRO, NAMES, PHONE, SCENE, STANDARD, TRUCKING, page_of
 from workflow.lib.site.gallery import json_in_script
 
 TIMES = "\N{MULTIPLICATION SIGN}"
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    return shared_project(tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
-def site(project: Project) -> Path:
-    return project.results / "report"
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    if reason := browsing.reason_to_skip():
-        pytest.skip(reason)
-    with browsing.chromium() as started:
-        yield started
-
-
-@pytest.fixture
-def visit(chromium: Browser, site: Path) -> Iterator[Visit]:
-    with browsing.visit(chromium, site) as seen:
-        yield seen
 
 
 def layer_of(page: Page, side: str) -> Locator:
@@ -52,12 +28,11 @@ def number(text: str | None) -> float:
     return float((text or "").replace("\N{MINUS SIGN}", "-"))
 
 
-def loaded(page: Page) -> bool:
-    """Whether all pictures on the screen come to be there, with pixels in them."""
+def wait_for_pictures(page: Page) -> None:
+    """Until all pictures on the screen are there, with pixels in them."""
     seen = "one => one.checkVisibility() && one.getBoundingClientRect().top < innerHeight"
     shown = f"[...document.images].filter({seen})"
     until(lambda: bool(page.evaluate(f"{shown}.length && {shown}.every(one => one.complete && one.naturalWidth > 0)")))
-    return True
 
 
 def until(condition: Callable[[], bool], seconds: float = 10) -> None:
@@ -119,7 +94,7 @@ def test_any_two_pictures_can_be_compared(visit: Visit, site: Path) -> None:
         (44 / 48, 40 / 68), abs=0.01
     )
     assert (part["x"] - whole["x"]) / whole["width"] == pytest.approx(2 / 48, abs=0.01)
-    assert loaded(page)
+    wait_for_pictures(page)
     # The largest difference is one of what is looked at: within the restored part.
     page.click("#zoom-focus")
     whole, part = page.locator("#stage").bounding_box(), layer_of(page, "left").bounding_box()
@@ -169,6 +144,14 @@ def test_one_zoom_for_all_pictures(visit: Visit, site: Path) -> None:
     page.mouse.wheel(0, 400)
     page.keyboard.up("Control")
     until(lambda: max(scales()) < found)
+    # A minus is one wherever it lies on the keyboard; keys are not taken from what else has the focus.
+    page.click("#zoom-all")
+    page.click("#zoom-in")
+    page.locator("#stage").dispatch_event("keydown", {"key": "-", "code": "Digit6", "bubbles": True})
+    assert scales() == {1}
+    page.get_by_role("link", name="Gallery", exact=True).first.focus()
+    page.keyboard.press("+")
+    assert scales() == {1}
 
 
 def test_every_number_leads_to_its_row(visit: Visit, site: Path, project: Project) -> None:
@@ -198,7 +181,7 @@ def test_maps_metrics_and_downloads(visit: Visit, site: Path, project: Project) 
     page.locator(".path").scroll_into_view_if_needed()
     page.locator("#metrics").scroll_into_view_if_needed()
     assert page.locator(".path circle").count() == 5
-    assert loaded(page)
+    wait_for_pictures(page)
     folder = site / Path(page_of(site, PHONE)).parent
     picture = project.results / "restoration" / "ICB" / "RealCMB" / f"{PHONE}.png"
     assert (folder / "restoration-ICB.png").read_bytes() == picture.read_bytes()
@@ -243,6 +226,7 @@ def test_numbers_in_captions_lead_to_their_rows(visit: Visit, site: Path, projec
 
 def test_from_sample_to_sample(visit: Visit, site: Path) -> None:
     page = visit.open("gallery.html#result=blur-PWB&sort=id&order=up")
+    visit.asked.clear()
     page.locator("#cards li > a").nth(1).click()
     page.wait_for_load_state()
     names = sorted(NAMES)
@@ -251,6 +235,7 @@ def test_from_sample_to_sample(visit: Visit, site: Path) -> None:
     expect(page.locator("h1")).to_have_text(names[2])
     page.locator("#previous").click()
     expect(page.locator("h1")).to_have_text(names[1])
+    assert not any(url.endswith("results.js") for url in visit.asked), "names are enough to find neighbours"
     page.locator("#up").click()
     expect(page.locator("select[name=result]")).to_have_value("blur-PWB")
 
@@ -305,15 +290,23 @@ def test_the_gallery_filters_and_sorts(visit: Visit, project: Project) -> None:
     expect(page.locator("details[open]")).to_have_count(1)
 
 
+# The first card on the screen, and how far below its top.
+FIRST_CARD = """() => {
+  const cards = [...document.querySelectorAll("#cards li")];
+  const first = cards.findIndex((one) => one.getBoundingClientRect().bottom > 0);
+  return [first, cards[first].getBoundingClientRect().top];
+}"""
+
+
 def test_a_long_gallery_with_odd_values(chromium: Browser, site: Path, tmp_path: Path) -> None:
     """All cards are reached by scrolling; what is infinite or missing has its place; what is not there is not shown."""
     copy = Path(shutil.copytree(site, tmp_path / "site"))
-    content = json.loads((copy / "gallery.js").read_text().removeprefix("window.GALLERY = ").removesuffix(";\n"))
+    content = json.loads((copy / "results.js").read_text().removeprefix("window.GALLERY = ").removesuffix(";\n"))
     first = next(row for row in content["results"] if row[1] == "blur-ICB")
     metrics = len(content["metrics"])
     content["results"] = [[first[0], "blur-ICB", *([place / 7] * metrics)] for place in range(500)]
     content["results"] += [[0, "blur-ICB", *(["Infinity"] * metrics)], [0, "blur-ICB", *([None] * metrics)], [1, ""]]
-    (copy / "gallery.js").write_text(f"window.GALLERY = {json_in_script(content)};\n")
+    (copy / "results.js").write_text(f"window.GALLERY = {json_in_script(content)};\n")
     with browsing.visit(chromium, copy) as seen:
         page = seen.open("gallery.html#sort=psnr&order=down")
         expect(page.locator(".value").first).to_have_text("∞")
@@ -324,6 +317,18 @@ def test_a_long_gallery_with_odd_values(chromium: Browser, site: Path, tmp_path:
         values = page.locator(".value").all_text_contents()
         assert len(values) == 502 and values[-1] == "\N{EN DASH}" and values[-2] == "0.00"
         assert values[1] == f"{499 / 7:.2f}"
+        # Back from a sample's page, one is where one was.
+        page.locator("#cards li").nth(300).scroll_into_view_if_needed()
+        page.mouse.wheel(0, 77)
+        page.wait_for_timeout(200)
+        before = page.evaluate(FIRST_CARD)
+        assert 250 < before[0] < 310
+        page.locator("#cards li > a").nth(before[0] + 6).click()
+        page.wait_for_load_state()
+        page.go_back()
+        until(lambda: page.evaluate(FIRST_CARD) == pytest.approx(before, abs=3))
+        page.select_option("select[name=order]", "up")
+        assert page.evaluate(FIRST_CARD)[0] < 310, "another order begins anew"
         page = seen.open("gallery.html#result=")
         expect(page.locator("#count")).to_contain_text("503 results")
         page = seen.open(f"gallery.html#result=&name={content['samples'][1][1]}")
@@ -380,7 +385,7 @@ def test_every_page_opens_and_no_link_is_broken(visit: Visit, site: Path) -> Non
     for address in addresses:
         path, _, anchor = address.removeprefix("file://").partition("#")
         if anchor and not path.endswith("gallery.html"):
-            assert f'id="{anchor}"' in Path(path).read_text(), address
+            assert f'id="{anchor.partition("&")[0]}"' in Path(path).read_text(), address
 
 
 def test_the_overview_says_what_ran(visit: Visit, site: Path) -> None:

@@ -63,7 +63,10 @@ rule write_report:
     params:
         code=code_version("workflow.lib.site.write"),
         templates=templates.version(),
-        # Shown if it was made; not made for the report's sake.
+        models={"blur": list(MODELS), "restoration": list(METHODS)},
+        patterns=config["figures"]["samples"],
+        pick=config["figures"]["pick"],
+        # Shown if it was made before; not made for the report's sake. `snakemake ablation report` orders nothing.
         ablation="results/metrics/ablation.parquet",
         ablated=configuration.state_of("results/metrics/ablation.parquet"),
     script:

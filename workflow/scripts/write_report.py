@@ -17,5 +17,6 @@ with job(snakemake.log[0], threads=snakemake.threads):
         figures=given.get("figures", []),
         ablation=snakemake.params.ablation if snakemake.params.ablated else None,
         paper=Path(given.paper[0]).parent,
+        **{name: snakemake.params[name] for name in ("models", "patterns", "pick")},
     )
     write_report(Path(snakemake.output[0]).parent, sources, Store(STORE))

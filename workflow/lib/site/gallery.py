@@ -1,4 +1,4 @@
-"""Everything the gallery filters and sorts, as a script: pages from a file system may not fetch anything else."""
+"""What pages need to know of all samples, as scripts: pages from a file system may not fetch anything else."""
 
 import json
 import math
@@ -7,6 +7,7 @@ from typing import Any
 
 from workflow.lib.site.numbers import METRICS, value_of
 from workflow.lib.site.subjects import Subject
+from workflow.lib.summaries.captured import CELLS
 
 FILTERS = ("dataset", "scene", "case", "motion")
 
@@ -24,11 +25,17 @@ def gallery_script(subjects: Sequence[Subject]) -> str:
             | {"digits": column.digits, "signed": column.signed}
             for column in METRICS
         ],
+        "cells": list(CELLS.values()),
         "labels": {result.slug: result.label for subject in subjects for result in subject.results},
         "samples": [_sample(subject) for subject in subjects],
         "results": [row for number, subject in enumerate(subjects) for row in _results(number, subject)],
     }
     return f"window.GALLERY = {json_in_script(content)};\n"
+
+
+def samples_script(subjects: Sequence[Subject]) -> str:
+    """``window.SAMPLES``: the folders of all pages, in order, for these to find their neighbours by."""
+    return f"window.SAMPLES = {json_in_script([subject.slug for subject in subjects])};\n"
 
 
 def json_in_script(content: Any) -> str:

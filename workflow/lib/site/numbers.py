@@ -1,6 +1,7 @@
 """Numbers of results as people read them."""
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from workflow.lib.summaries.cells import cell, missing, unrounded
@@ -39,10 +40,15 @@ def plain(value: object) -> str:
     return "null" if missing(value) else str(value)
 
 
+def short(number: float) -> str:
+    """Three digits that count, and never a power of ten."""
+    return f"{Decimal(f'{number:.3g}'):f}"
+
+
 def size_of(count: float) -> str:
     """Bytes for people."""
     for unit in ("bytes", "kB", "MB"):
-        if count < 1000:
-            return f"{count:.3g} {unit}"
+        if count < 999.5:  # what is rounded to 1000 is one of the next unit
+            return f"{short(count)} {unit}"
         count /= 1000
-    return f"{count:.3g} GB"
+    return f"{short(count)} GB"

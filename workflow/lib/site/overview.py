@@ -1,7 +1,7 @@
 """What ran, on what, and what came of it: the first page of the report."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -9,10 +9,12 @@ import pyarrow.parquet as pq
 
 from icb import files
 from workflow.lib import manifest
-from workflow.lib.site.links import in_gallery
-from workflow.lib.site.numbers import METRICS, cell_of, plain, unrounded_of
+from workflow.lib.site.links import COMMON, in_data, in_gallery
+from workflow.lib.site.numbers import GAIN, METRICS, cell_of, plain, unrounded_of
 from workflow.lib.site.sources import Sources
 from workflow.lib.site.subjects import TABLES, Kind, Row
+from workflow.lib.stages.pages import STAGE as PAGES
+from workflow.lib.summaries.metrics import describe_common, means, with_common
 from workflow.lib.summaries.origin import KINDS, with_data
 
 BLUR_SETTINGS = ("kind", "n", "sigma")
@@ -23,11 +25,11 @@ SETTINGS: dict[Kind, tuple[str, ...]] = {"blur": BLUR_SETTINGS, "restoration": B
 def overview(sources: Sources, count: int) -> dict[str, Any]:
     """The content of the page, of a run with ``count`` samples."""
     captures, left_out = (pq.read_table(path).to_pylist() for path in (sources.captures, sources.left_out))
-    left_out += [vars(row) for row in manifest.read(sources.pages).left_out]
+    pages = [vars(row) for row in manifest.read(sources.pages).left_out]
     index = pd.read_parquet(sources.index)
     frames: dict[Kind, pd.DataFrame] = {kind: pd.read_parquet(path) for kind, path in sources.metrics.items()}
     return {
-        "captures": Counter(row["status"] for row in captures),
+        "captures": _captures(captures),
         "datasets": _datasets(index),
         "simulated": _simulated(index),
         "means": {kind: _means(kind, frame) for kind, frame in frames.items() if len(frame)},
@@ -35,12 +37,22 @@ def overview(sources: Sources, count: int) -> dict[str, Any]:
         "cell": cell_of,
         "unrounded": unrounded_of,
         "extremes": _extremes(frames),
-        "failures": _failures(captures, left_out),
+        "failures": [failure(row) for row in [*left_out, *pages]],
+        "unlisted": f"{sources.pages}, at “{PAGES}”" if pages else "",
         "lpips_reason": files.load_json(sources.lpips).get("reason"),
         "settings": {kind: _settings(kind, frame) for kind, frame in frames.items() if len(frame)},
         "versions": _versions(frames),
         "count": count,
+        "everything": in_gallery({}),
     }
+
+
+def _captures(captures: list[Row]) -> list[dict[str, Any]]:
+    counts = Counter(row["status"] for row in captures)
+    return [
+        {"status": status, "number": number, "link": in_data("captures", {"status": status})}
+        for status, number in counts.items()
+    ]
 
 
 def _datasets(index: pd.DataFrame) -> list[dict[str, Any]]:
@@ -57,15 +69,17 @@ def _simulated(index: pd.DataFrame) -> str:
     return "all" if len(share) and share.all() else "some" if share.any() else "none"
 
 
-def _means(kind: Kind, frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """A row for each dataset and model; its numbers lead to the samples behind them."""
-    rows = []
-    for (dataset, model), part in frame.groupby(["dataset", "model"]):
-        names = {column.name for column in METRICS} & set(part.columns)
-        mean = {name: None if part[name].isna().all() else float(part[name].mean()) for name in names}
-        link = in_gallery({"dataset": dataset}, f"{kind}-{model}")
-        rows.append({"dataset": dataset, "model": model, "samples": len(part), "link": link, **mean})
-    return rows
+def _means(kind: Kind, frame: pd.DataFrame) -> dict[str, Any]:
+    """A row for each dataset and model, over the same samples as in the tables; its numbers lead to these."""
+    rows = with_common(frame, ["dataset"])
+    found = means(rows, ["dataset", "model"], [column for column in METRICS if column is not GAIN])
+    return {"rows": [_mean(kind, row) for row in found.to_dict("records")], "note": describe_common(rows)}
+
+
+def _mean(kind: Kind, row: Mapping[Any, Any]) -> dict[str, Any]:
+    where, result = {"dataset": row["dataset"]}, f"{kind}-{row['model']}"
+    links = {column.name: in_gallery(where, result, samples=COMMON, sort=column.name) for column in METRICS}
+    return {**row, "links": {**links, "samples": in_gallery(where, result, samples=COMMON)}}
 
 
 def _extremes(frames: dict[Kind, pd.DataFrame]) -> list[tuple[str, str]]:
@@ -75,25 +89,27 @@ def _extremes(frames: dict[Kind, pd.DataFrame]) -> list[tuple[str, str]]:
         for model in dict.fromkeys(frame["model"]):
             what = "blur" if kind == "blur" else "restorations"
             for word, order in (("Worst", "up"), ("Best", "down")):
-                address = f"{in_gallery({}, f'{kind}-{model}')}&sort=psnr&order={order}"
+                address = f"{in_gallery({}, f'{kind}-{model}', sort='psnr')}&order={order}"
                 found.append((f"{word} {model} {what}", address))
     return found
 
 
-def _failures(captures: Iterable[Row], left_out: Iterable[Row]) -> list[Row]:
-    """Captures that cannot be used and samples that something could not be done with, each once."""
-    unused = [(row["name"], row["stage"], row["reason"]) for row in captures if row["status"] != "used"]
-    lost = [(row["id"] or row["unit"], _stage(row), row["reason"]) for row in left_out]
-    return [dict(zip(("what", "where", "reason"), row, strict=True)) for row in dict.fromkeys([*unused, *lost])]
+def failure(row: Row) -> Row:
+    """A capture that cannot be used, or a sample that something could not be done with."""
+    what = f"{row['dataset']}/{row['id']}" if row["id"] else row["unit"]
+    return {"what": what, "where": " ".join(filter(None, [row["stage"], row["model"]])), "reason": row["reason"]}
 
 
-def _stage(row: Row) -> str:
-    return " ".join(filter(None, [row["stage"], row["model"]]))
-
-
-def _settings(kind: Kind, frame: pd.DataFrame) -> list[dict[str, str]]:
-    rows = frame[["model", *SETTINGS[kind]]].drop_duplicates()
-    return [{str(name): plain(value) for name, value in row.items()} for row in rows.to_dict("records")]
+def _settings(kind: Kind, frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """All that results of a kind were made with; they lead to those results."""
+    rows = frame[["model", *SETTINGS[kind]]].drop_duplicates().to_dict("records")
+    return [
+        {
+            "values": {name: plain(value) for name, value in row.items()},
+            "link": in_gallery({}, f"{kind}-{row['model']}"),
+        }
+        for row in rows
+    ]
 
 
 def _versions(frames: dict[Kind, pd.DataFrame]) -> dict[str, str]:

@@ -56,7 +56,7 @@ def thumbnail(picture: np.ndarray) -> np.ndarray:
 
 
 def write_webp(path: str | os.PathLike[str], picture: np.ndarray, *, exact: bool = False) -> None:
-    """Write RGB (H, W, 3) uint8; ``exact`` for few colours and sharp edges."""
+    """Write RGB (H, W, 3) uint8; ``exact`` for what is looked at pixel by pixel."""
     quality = 101 if exact else QUALITY  # OpenCV takes more than 100 for lossless
     done, encoded = cv2.imencode(".webp", picture[..., ::-1], [cv2.IMWRITE_WEBP_QUALITY, quality])
     if not done:

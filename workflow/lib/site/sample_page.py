@@ -9,10 +9,10 @@ import numpy as np
 
 from datasets.sample import Sample
 from icb import ImageCompositingBlur, Trajectory
-from icb.figures.comparison import DEVIATIONS, error_map, error_scale, largest_difference
+from icb.figures.comparison import DEVIATIONS, LEAST, error_map, error_scale, largest_difference
 from icb.pictures import read_image
 from workflow.lib.site import pictures
-from workflow.lib.site.numbers import METRICS, cell_of, plain, unrounded_of
+from workflow.lib.site.numbers import METRICS, cell_of, plain, short, unrounded_of
 from workflow.lib.site.subjects import INDEX, TABLES, TARGETS, Result, Subject
 from workflow.lib.site.templates import render
 
@@ -57,6 +57,7 @@ def make_page(subject: Subject, sample: Sample, folder: Path) -> None:
         subject=subject,
         row=subject.row,
         size=sample.sharp.shape[:2],
+        exposure=short(subject.row["exposure"]),
         shown=_shown(subject),
         maps=maps,
         focus=focus,
@@ -97,13 +98,9 @@ def _errors(results: Sequence[Result], sample: Sample, folder: Path) -> tuple[li
     maps = []
     for result in results:
         shown = pictures.error_picture(errors[result.slug], scale)
-        pictures.write_webp(folder / f"error-{result.slug}.webp", shown)
+        pictures.write_webp(folder / f"error-{result.slug}.webp", shown, exact=True)
         pictures.write_webp(folder / f"thumb-error-{result.slug}.webp", pictures.thumbnail(shown))
-        about = (
-            f"absolute difference to the {TARGETS[result.kind]} picture: black is none, white ",
-            Number(f"{scale:.3g}", worst.slug),
-            f" of 1, {DEVIATIONS} times the root mean square error of {worst.label}",
-        )
+        about = (f"absolute difference to the {TARGETS[result.kind]} picture: black is none, white ", *limit_of(worst))
         maps.append(Map(f"error-{result.slug}.webp", f"Error of {result.label}", about, result.box))
     rows, columns = largest_difference(list(errors.values()))
     top, left, *_ = results[0].box or (0, 0)
@@ -114,11 +111,21 @@ def _errors(results: Sequence[Result], sample: Sample, folder: Path) -> tuple[li
     return maps, [*middle, size]
 
 
+def limit_of(worst: Result) -> Caption:
+    """Up to where error maps go, of which ``worst`` is the one with the largest error."""
+    scale = error_scale(worst.row["psnr"])
+    if scale == LEAST:
+        return ("1/255 of 1, the least that 8 bits can tell",)
+    return (Number(short(scale), worst.slug), f" of 1, {DEVIATIONS} times the root mean square error of {worst.label}")
+
+
 def _depth(subject: Subject, sample: Sample, folder: Path) -> Map:
-    pictures.write_webp(folder / "depth.webp", pictures.depth_picture(sample.depth))
-    near, far = (Number(f"{subject.row[name]:.3g} m") for name in ("depth_min", "depth_max"))
+    pictures.write_webp(folder / "depth.webp", pictures.depth_picture(sample.depth), exact=True)
+    if not np.isfinite(sample.depth).any():
+        return Map("depth.webp", "Depth", ("infinitely far",))
+    near, far = (Number(f"{short(subject.row[name])} m") for name in ("depth_min", "depth_max"))
     about: Caption = (near, " (yellow) to ", far, " (blue), on a logarithmic scale; black is infinitely far")
-    return Map("depth.webp", "Depth", about if np.isfinite(sample.depth).any() else ("infinitely far",))
+    return Map("depth.webp", "Depth", about)
 
 
 def _layers(subject: Subject, sample: Sample, folder: Path) -> list[Map]:
@@ -141,7 +148,7 @@ def _path(subject: Subject, trajectory: Trajectory) -> dict[str, Any]:
     half = max(float(np.ptp(centres, axis=0).max()) * 0.55, 1e-6)
     places = (centres - middle) / half * 50 + 50
     points = [(round(float(x), 2), round(float(y), 2)) for x, y in places]
-    return {"points": points, "extent": [f"{subject.row[f'extent_{axis}'] * 1e3:.3g}" for axis in "xyz"]}
+    return {"points": points, "extent": [short(subject.row[f"extent_{axis}"] * 1e3) for axis in "xyz"]}
 
 
 def _source(subject: Subject, result: Result | None) -> dict[str, Any]:

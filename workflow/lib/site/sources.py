@@ -1,10 +1,11 @@
 """The files of a run that the report is made from."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from workflow.lib import paper_numbers
+from workflow.lib.picking import MEDIAN
 from workflow.lib.site.subjects import Kind, PathLike
 
 
@@ -24,6 +25,9 @@ class Sources:
     figures: Sequence[PathLike]  #: PNG and PDF
     ablation: PathLike | None = None  #: None if there was none
     paper: PathLike = paper_numbers.FOLDER
+    models: Mapping[Kind, Sequence[str]] = field(default_factory=dict)  #: and methods, in the order of figures
+    patterns: Sequence[str] = ()  #: of the names of samples in figures
+    pick: str = MEDIAN  #: how these are chosen otherwise
 
     def tables(self) -> dict[str, Path]:
         """The Parquet tables by name, as the page of data lists them."""

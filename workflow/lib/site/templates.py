@@ -11,6 +11,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 FOLDER = Path(__file__).parent / "templates"
 ASSETS = Path(__file__).parent / "assets"
 
+CAPTIONS = Path(__file__).parent.parent.parent / "report"
+"""Captions of figures, which `snakemake --report` has as well."""
+
 SAMPLE_PAGE = ("base.html", "sample.html")
 """What the pages of samples are made with."""
 
@@ -33,7 +36,6 @@ def _environment() -> Environment:
 
 def version(names: Iterable[str] | None = None) -> str:
     """Changes when one of these templates does; by default all, and what belongs to them."""
-    files = (
-        sorted([*FOLDER.iterdir(), *ASSETS.iterdir()]) if names is None else [FOLDER / name for name in sorted(names)]
-    )
+    everything = (path for folder in (FOLDER, ASSETS, CAPTIONS) for path in sorted(folder.iterdir()))
+    files = everything if names is None else (FOLDER / name for name in sorted(names))
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()

@@ -5,14 +5,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from markupsafe import Markup
 
 from icb import files
 from workflow.lib import manifest
-from workflow.lib.site.gallery import FILTERS, gallery_script
+from workflow.lib.site.data_page import data
+from workflow.lib.site.figures_page import figures
+from workflow.lib.site.gallery import FILTERS, gallery_script, samples_script
 from workflow.lib.site.links import link_of
-from workflow.lib.site.numbers import plain, size_of
+from workflow.lib.site.numbers import size_of
 from workflow.lib.site.overview import overview
 from workflow.lib.site.sample_page import originals
 from workflow.lib.site.sources import Sources
@@ -25,22 +26,6 @@ from workflow.lib.summaries.summary import Summary
 from workflow.lib.summaries.write import ablation_of, tables_of
 from workflow.lib.views import update_links
 
-ABOUT = {
-    "captures": "Every capture that was found, and why it was left out if it was",
-    "index": "Every sample, with its camera and where it comes from",
-    "blur": "How close each model's blur comes to the captured one",
-    "restoration": "How close each restored picture comes to the sharp one",
-    "history": "Every epoch of every fit",
-    "left_out": "What could not be done, and why",
-    "costs": "Memory and time of the models, behind Table 4",
-    "ablation": "Blur by ICB with other parameters",
-}
-ROWS_SHOWN = ("captures", "costs", "ablation", "left_out")
-"""Tables whose rows the page of data shows; those of samples have pages of their own."""
-
-CAPTIONS = Path(__file__).parent.parent.parent / "report"
-"""Captions of figures, which `snakemake --report` has as well."""
-
 
 def write_report(folder: PathLike, sources: Sources, store: Store) -> None:
     """Bring a folder to the state of a run. What did not change is left as it is; ``index.html`` is written last."""
@@ -50,18 +35,16 @@ def write_report(folder: PathLike, sources: Sources, store: Store) -> None:
     shown = {subject: keys[subject.name] for subject in subjects if subject.name in keys}
     _link_pages(folder / "samples", shown, Path(sources.index).parent, store)
     _copy_files(folder / "assets", sorted(ASSETS.iterdir()))
-    _write(folder / "gallery.js", gallery_script(list(shown)).encode())
+    _write(folder / "results.js", gallery_script(list(shown)).encode())
+    _write(folder / "samples.js", samples_script(list(shown)).encode())
     _copy_files(folder / "data", [*sources.tables().values(), *sorted(Path(sources.paper).glob("*.csv"))])
     _copy_files(folder / "figures", [Path(figure) for figure in sources.figures])
     summaries = _summaries(sources)
     _page(folder, "gallery", "Gallery", filters=FILTERS)
     tables = [(summary, Markup(html_table(summary, link_of(summary)))) for summary in summaries]  # noqa: S704 (escaped)
     _page(folder, "tables", "Tables", tables=tables)
-    names = dict.fromkeys(Path(figure).stem for figure in sources.figures)
-    _page(
-        folder, "figures", "Figures", figures={name: (CAPTIONS / f"{name}.rst").read_text().strip() for name in names}
-    )
-    _page(folder, "data", "Data", **_data(sources))
+    _page(folder, "figures", "Figures", figures=figures(sources, shown))
+    _page(folder, "data", "Data", **data(sources))
     facts = overview(sources, len(subjects))
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and path != folder / "index.html")
     _page(folder, "index", "Overview", size=size_of(size), **facts)
@@ -98,19 +81,6 @@ def _summaries(sources: Sources) -> list[Summary]:
     blur, restoration = sources.metrics["blur"], sources.metrics["restoration"]
     found = tables_of(index=sources.index, blur=blur, restoration=restoration, cost=sources.costs, **shared)
     return [*found, ablation_of(blur=sources.ablation, **shared)] if sources.ablation else found
-
-
-def _data(sources: Sources) -> dict[str, Any]:
-    """Every table with what it holds, and the rows of those that no other page shows."""
-    tables = []
-    for name, path in sources.tables().items():
-        frame = pd.read_parquet(path)
-        about = {"name": name, "file": path.name, "about": ABOUT[name], "rows": len(frame)}
-        tables.append({**about, "columns": list(frame.columns), "shown": []})
-        if name in ROWS_SHOWN:
-            tables[-1]["shown"] = [[plain(value) for value in row] for row in frame.itertuples(index=False)]
-    paper = sorted(path.name for path in Path(sources.paper).glob("*.csv"))
-    return {"tables": tables, "paper": paper}
 
 
 def _page(folder: Path, name: str, title: str, **content: Any) -> None:

@@ -1,7 +1,7 @@
 // Cards of results, filtered and sorted; the address says how, so that it can be kept and passed on.
 "use strict";
 
-const { filters: FILTERS, metrics: METRICS, labels: LABELS, samples: SAMPLES, results: RESULTS } = window.GALLERY;
+const { filters: FILTERS, metrics: METRICS, labels: LABELS, cells: CELLS, samples: SAMPLES, results: RESULTS } = window.GALLERY;
 const form = document.getElementById("filters");
 const cards = document.getElementById("cards");
 const end = document.getElementById("more");
@@ -83,21 +83,56 @@ function card(result) {
   ]);
 }
 
-// As many cards as fill the screen and some more.
-function more() {
-  while (shown < chosen.length && end.getBoundingClientRect().top < innerHeight + AHEAD) {
+// Those that means are over: of each kind of result, samples that have all results that any of these has.
+function common(candidates) {
+  const kind = (result) => result.slug.split("-")[0];
+  const known = new Map();
+  const held = new Map();
+  const add = (map, key, value) => map.set(key, (map.get(key) ?? new Set()).add(value));
+  for (const result of candidates) {
+    add(known, kind(result), result.slug);
+    add(held, `${kind(result)} ${result.folder}`, result.slug);
+  }
+  return candidates.filter((result) => result.slug !== NOTHING && held.get(`${kind(result)} ${result.folder}`).size === known.get(kind(result)).size);
+}
+
+// Those that Table 1 has no cell for.
+function other(candidates) {
+  return candidates.filter((result) => !CELLS.some(([one, motion]) => one === result.case && motion === result.motion));
+}
+
+const KEEP = new Map([["", (candidates) => candidates], ["common", common], ["other", other]]);
+
+// At least so many cards, and as many as fill the screen and some more.
+function more(least = 0) {
+  while (shown < chosen.length && (shown < least || end.getBoundingClientRect().top < innerHeight + AHEAD)) {
     const next = chosen.slice(shown, shown + AT_ONCE);
     cards.append(...next.map(card));
     shown += next.length;
   }
 }
 
+// Where one was stays with the page's entry in the history, as a card and its distance from the top: pixels from the
+// beginning, which are all that browsers keep, mean nothing before the cards above are there.
+history.scrollRestoration = "manual";
+
+function keepPlace() {
+  const card = [...cards.children].findIndex((one) => one.getBoundingClientRect().bottom > 0);
+  history.replaceState(card < 0 ? null : { card, top: cards.children[card].getBoundingClientRect().top }, "");
+}
+
+function returnToPlace({ card, top }) {
+  more(card + 1);
+  const align = () => { if (card < shown) scrollBy(0, cards.children[card].getBoundingClientRect().top - top); };
+  align();
+  requestAnimationFrame(() => requestAnimationFrame(align)); // cards have their true heights once they were drawn
+}
+
 function update() {
   const wanted = form.elements.name.value.toLowerCase();
-  chosen = results.filter((result) =>
-    (!form.result.value || result.slug === form.result.value) &&
-    FILTERS.every((name) => !form[name].value || `=${result[name] ?? ""}` === form[name].value) &&
-    result.id.toLowerCase().includes(wanted));
+  const alike = results.filter((result) => FILTERS.every((name) => !form[name].value || `=${result[name] ?? ""}` === form[name].value));
+  const kept = KEEP.get(form.samples.value)?.(alike) ?? [];
+  chosen = kept.filter((result) => (!form.result.value || result.slug === form.result.value) && result.id.toLowerCase().includes(wanted));
   const by = form.sort.value;
   const sign = form.order.value === "up" ? 1 : -1;
   const key = by === "id" ? (result) => result.id : (result) => result.metrics[by];
@@ -106,12 +141,13 @@ function update() {
     if (x === null || y === null) return (x === null) - (y === null);
     return x < y ? -sign : x > y ? sign : 0;
   });
-  cards.replaceChildren();
-  shown = 0;
-  more();
   const samples = new Set(chosen.map((result) => result.folder));
   const hint = chosen.length ? "" : ": nothing has all of this";
   document.getElementById("count").textContent = `${chosen.length} result${chosen.length === 1 ? "" : "s"} of ${samples.size} sample${samples.size === 1 ? "" : "s"}${hint}`;
+  cards.replaceChildren();
+  shown = 0;
+  if (history.state) returnToPlace(history.state);
+  else more();
   try {
     sessionStorage.setItem("gallery-order", JSON.stringify([...samples]));
     sessionStorage.setItem("gallery-address", location.hash);
@@ -124,7 +160,7 @@ form.addEventListener("input", () => { write(); update(); });
 document.getElementById("clear").addEventListener("click", () => { location.hash = "result="; });
 form.addEventListener("submit", (event) => event.preventDefault());
 addEventListener("hashchange", () => { read(); update(); });
-new IntersectionObserver(more, { rootMargin: `${AHEAD}px` }).observe(end);
-addEventListener("scroll", more, { passive: true }); // the observer says nothing while the end stays near
+for (const kind of ["scroll", "resize"]) addEventListener(kind, () => more(), { passive: true });
+addEventListener("pagehide", keepPlace);
 read();
 update();

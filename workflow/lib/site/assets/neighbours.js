@@ -2,7 +2,7 @@
 "use strict";
 
 const here = document.getElementById("sample").dataset.slug;
-const known = window.GALLERY.samples.map((one) => one[0]);
+const known = window.SAMPLES;
 let order = [];
 let address = null;
 try {

@@ -1,4 +1,4 @@
-// Tables that sort by any column: once up, twice down, a third time back in order. Opens the row that a number leads to.
+// Tables that sort by any column: once up, twice down, a third time back in order. Shows the rows that a number leads to.
 "use strict";
 
 function valueOf(row, column) {
@@ -44,12 +44,36 @@ function makeSortable(table) {
   });
 }
 
+function holds(cell, value) {
+  const text = cell?.textContent.trim();
+  return text === value || (Boolean(text && value) && Number(text) === Number(value));
+}
+
+// The rows of a section's table that have these values, and what they are; all if there are none.
+function showRows(section, conditions) {
+  const table = section.querySelector("table");
+  const names = [...table.tHead.rows[0].cells].map((head) => head.textContent.trim());
+  const rows = [...table.tBodies[0].rows];
+  for (const row of rows) row.hidden = !conditions.every(([name, value]) => holds(row.cells[names.indexOf(name)], value));
+  section.querySelector(".filter")?.remove();
+  if (!conditions.length) return;
+  const note = document.createElement("p");
+  const all = Object.assign(document.createElement("a"), { href: `#${section.id}`, textContent: "Show all rows" });
+  const said = conditions.map(([name, value]) => `${name} = ${value}`).join(", ");
+  note.append(`Only rows with ${said}: ${rows.filter((row) => !row.hidden).length} of ${rows.length}. `, all);
+  note.className = "note filter";
+  table.parentElement.before(note);
+}
+
+// The address names a place, and perhaps rows of its table: #ablation&case=Macro&n=2.
 function openTarget() {
-  const target = document.getElementById(location.hash.slice(1));
-  if (target instanceof HTMLDetailsElement) {
-    target.open = true;
-    target.scrollIntoView();
+  const [id, ...rest] = location.hash.slice(1).split("&");
+  for (const section of document.querySelectorAll("section.rows")) {
+    showRows(section, section.id === id ? [...new URLSearchParams(rest.join("&"))] : []);
   }
+  const target = document.getElementById(id);
+  if (target instanceof HTMLDetailsElement) target.open = true;
+  if (target instanceof HTMLDetailsElement || rest.length) target?.scrollIntoView();
 }
 
 document.querySelectorAll("table.sortable, .summary table").forEach((table) => {
