@@ -1,6 +1,5 @@
 """The beginning and the end of a run."""
 
-import fcntl
 import logging
 import os
 import re
@@ -11,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from icb import InputError, files
+from icb.locks import lock
 from workflow.lib import cluster, manifest, progress
 from workflow.lib.job import LOCK, RUN
 
@@ -27,34 +27,23 @@ _lock: int | None = None
 
 
 def take(path: str | os.PathLike[str] = LOCK) -> int:
-    """Take the results for this process until it ends, however it ends."""
+    """Take the results for this process until it ends, however it ends; where there are locks, for it alone."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock(handle, wait=False)
     except BlockingIOError:
         holder = os.pread(handle, 200, 0).decode(errors="replace").strip()
         os.close(handle)
         raise InputError(
             f"{path}: another run ({holder or 'unknown'}) is at work on these results; wait for it to end"
         ) from None
-    except OSError:
-        pass  # a file system without locks: go on without one
     token = secrets.token_hex(8)
     os.ftruncate(handle, 0)
     os.pwrite(handle, f"process {os.getpid()} on {os.uname().nodename}, run {token}\n".encode(), 0)
     os.fsync(handle)  # jobs on other machines read it
     os.environ[RUN] = token  # which the jobs inherit: see workflow.lib.job
     return handle
-
-
-def _is_held(handle: int) -> bool:
-    """Whether there is a lock, or the file system knows none: then nobody can tell whose jobs there are."""
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 def known_samples(manifests: Iterable[str | os.PathLike[str]]) -> list[tuple[str, str]]:
@@ -94,7 +83,7 @@ def begin(plan: Mapping[str, int], name: str | None = None) -> None:
     """
     global _lock, _monitor
     _lock = take()
-    if _is_held(_lock):
+    if lock(_lock, wait=False):  # it is ours; without locks nobody can tell whose jobs there are
         cluster.take_over(name)
     sweep()
     progress.begin(plan)
