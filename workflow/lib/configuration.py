@@ -108,24 +108,40 @@ def units(config: Config) -> list[Unit]:
 
 
 def taken(config: Config, units: list[Unit]) -> dict[str, str]:
-    """Published samples whose ids are among those that a recording is cut into, by key, each with the reason."""
+    """Published samples whose ids may be among those that a recording is cut into, by key, each with the reason.
+
+    How many frames a recording has is not known before it is looked into.
+    """
     build = config["build"]
     if build["window"] is None:
         return {}
     recordings = {unit.name: unit for unit in units if unit.dataset is None}
+    step = build["stride"] or build["window"]
     found = {}
     for unit in units:
         name, _, first = unit.name.rpartition("_")
-        other = recordings.get(name) if unit.dataset == real.DATASET and first.isdecimal() else None
-        step = build["stride"] or build["window"]
-        if other is not None and int(first) % step == 0 and _may_be_recording(other):
-            found[unit.key] = f"{unit.path}: got {unit.name!r}, which {other.path} is cut into, expected every id once"
+        other = recordings.get(name) if unit.dataset == real.DATASET and _starts_window(first, step) else None
+        if other is not None and _may_be_recording(other):
+            found[unit.key] = (
+                f"{unit.path}: got {unit.name!r}, an id that a sample cut from {other.path} may have, "
+                "expected every id once"
+            )
     return found
+
+
+def _starts_window(first: str, step: int) -> bool:
+    """Whether the end of an id is the first frame of a window, as the builder writes it: without zeros before it."""
+    return first.isdecimal() and first == str(int(first)) and int(first) % step == 0
 
 
 def _may_be_recording(unit: Unit) -> bool:
     """Whether a capture, that need not have been rendered yet, is no Unity capture, which is never cut."""
-    return case_of(unit.name) is None if unit.origin == SIMULATED else not unity.recognises(Path(unit.path))
+    if unit.origin == SIMULATED:
+        return case_of(unit.name) is None
+    try:
+        return not unity.recognises(Path(unit.path))
+    except OSError:
+        return False  # left out when it is looked into, and so not cut either
 
 
 def build_options(config: Config) -> Options:

@@ -85,16 +85,24 @@ def _attempt(work: Callable[[Item], tuple[list[Row], bool]], item: Item) -> tupl
     """What came of an item and what to call that; the reason where it cannot be done."""
     try:
         rows, made = work(item)
-    except InputError as error:
-        if isinstance(error, OutputError):
-            raise
-        return printable(str(error)), "left out"
     except Exception as error:
-        if machine_at_fault(error):
+        if (reason := reason_to_leave_out(error)) is None:
             raise  # nothing is wrong with the item: the job is to be done again
-        traceback.print_exc()
-        return printable(f"unexpected {type(error).__name__}: {error}"), "left out"
+        return reason, "left out"
     return rows, "made" if made else "kept"
+
+
+def reason_to_leave_out(error: Exception) -> str | None:
+    """What is wrong with an item, by the error that it led to; None where it is not to blame.
+
+    What of an item cannot be read is an InputError, so any other trouble with files is one of the results.
+    """
+    if isinstance(error, InputError):
+        return None if isinstance(error, OutputError) else printable(str(error))
+    if isinstance(error, OSError | Changed) or files.machine_at_fault(error):
+        return None
+    traceback.print_exception(error)
+    return printable(f"unexpected {type(error).__name__}: {error}")
 
 
 @dataclass(frozen=True)
@@ -115,25 +123,6 @@ class Manifest:
 
     entries: list[Row]
     left_out: list[LeftOut]
-
-
-MACHINE_S_WORDS = (
-    "out of memory",
-    "allocate memory",
-    "insufficient memory",
-    "bad_alloc",
-    "alloc_failed",
-    "cuda error",
-    "no space left",
-)
-
-
-def machine_at_fault(error: Exception) -> bool:
-    """Whether memory or disk ran out; libraries written in C++ say so in words alone."""
-    if isinstance(error, OSError | MemoryError | Changed):
-        return True
-    said = str(error).lower()
-    return any(words in said for words in MACHINE_S_WORDS)
 
 
 def read(path: str | os.PathLike[str]) -> Manifest:
