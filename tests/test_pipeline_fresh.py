@@ -19,7 +19,7 @@ from icb import InputError
 from icb.errors import OutputError
 from tests.captures import make_unity
 from tests.pipeline import MACRO, ROOT, Project, make_project, settings
-from workflow.lib import configuration, manifest
+from workflow.lib import configuration, drawing, manifest
 from workflow.lib.job import LOCK, RUN
 from workflow.lib.manifest import Task
 from workflow.lib.progress import Ticker
@@ -100,6 +100,37 @@ def test_weights_that_are_gone_are_no_fault_of_a_sample(
     ):
         score_samples(job, samples, estimates, target="blurry", weights=tmp_path / "lpips.json")
     assert not (tmp_path / "score.json").exists()
+
+
+def test_no_figure_is_drawn_of_a_sample_that_is_another_by_now(
+    finished: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = copy_of(finished, tmp_path / "copy")
+    monkeypatch.chdir(project.folder)
+    samples = sorted(Path("results/manifests/all/samples").glob("*.json"))
+    for path in samples:  # the copies have times of their own
+        found = manifest.read(path)
+        for row in found.entries:
+            row["files"] = fingerprint(Unit(row["id"], row["folder"], PUBLISHED, row["dataset"]))
+        manifest.write(path, found.entries, found.left_out)
+    table = "results/metrics/blur.parquet"
+    run = drawing.read_run(
+        samples=samples,
+        tables=(table, table, table),
+        blurred=sorted(Path("results/manifests/all/blur").rglob("*.json")),
+        restored=[],
+        models={"ICB": {"model": "icb"}, "PWB": {"model": "pwb"}},
+        methods=[],
+        patterns=[MACRO],
+        pick="median",
+    )
+    drawing.draw_blur(run)
+    picture = Path(f"data/VirtualCMB/blurry/{MACRO}.png")
+    picture.write_bytes(picture.read_bytes())
+    for draw in (drawing.draw_blur, drawing.draw_regions):
+        with pytest.raises(Changed, match=f"{MACRO} was changed"):
+            draw(run)
+    assert not run.restored
 
 
 def test_a_capture_that_changes_meanwhile_is_not_built(tmp_path: Path) -> None:

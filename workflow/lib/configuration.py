@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import asdict
-from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from datasets.readers import unity
 from datasets.readers.unity import case_of
 from datasets.simulate.default_set import capture_name, default_set
 from icb import InputError
+from workflow.lib.selection import matches
 from workflow.lib.units import SIMULATED, Unit, list_captures, list_folder, list_published, unique
 
 SCHEMA = Path(__file__).parent.parent / "schemas" / "config.schema.yaml"
@@ -192,7 +192,7 @@ def check_methods(config: Config) -> None:
 def to_restore(config: Config, units: list[Unit]) -> list[Unit]:
     """The units whose samples are restored."""
     patterns = config["restore"]["samples"]
-    return [unit for unit in units if any(fnmatchcase(unit.name, pattern) for pattern in patterns)]
+    return [unit for unit in units if matches(unit.name, patterns)]
 
 
 def variants(config: Config) -> dict[str, dict[str, Any]]:
@@ -218,7 +218,7 @@ def to_ablate(config: Config, units: list[Unit]) -> list[Unit]:
     by_case = {case: [unit for unit in units if _case(unit) == case] for case in cases}
     if not isinstance(wanted, int):
         of_cases = [unit for case in cases for unit in by_case[case]]
-        return [unit for unit in of_cases if any(fnmatchcase(unit.name, pattern) for pattern in wanted)]
+        return [unit for unit in of_cases if matches(unit.name, wanted)]
     chosen: list[Unit] = []
     # The smallest case first: what it cannot give, others may.
     for place_of_case, found in enumerate(sorted(by_case.values(), key=len)):

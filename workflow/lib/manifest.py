@@ -3,8 +3,9 @@
 import json
 import os
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -13,7 +14,7 @@ from icb.errors import OutputError
 from workflow.lib.job import is_current
 from workflow.lib.progress import Ticker
 from workflow.lib.store import STORE, Store
-from workflow.lib.units import Changed, printable
+from workflow.lib.units import Changed, printable, printable_name
 
 FOLDER = "results/manifests"
 
@@ -61,24 +62,33 @@ class Task:
         self.ticker.begin(len(items))
         entries: list[Row] = []
         left_out: list[LeftOut] = []
-        pool = ThreadPoolExecutor(threads)
-        try:
-            done = (map if threads == 1 else pool.map)(lambda item: _attempt(work, item), items)
-            for item, (rows, what) in zip(items, done, strict=True):
+        with _mapping(threads) as each:
+            for item, (rows, what) in zip(items, each(lambda item: _attempt(work, item), items), strict=True):
                 self.ticker.tick(what)
                 if isinstance(rows, str):
                     left_out.append(blame(item, rows))
                     print(f"left out: {left_out[-1].unit}: {rows}", flush=True)
                 else:
                     entries += rows
-        finally:
-            pool.shutdown(cancel_futures=True)
         if self.strict and left_out:
             reasons = "\n".join(f"  {row.unit}: {row.reason}" for row in left_out)
             raise InputError(f"{len(left_out)} of {len(items)} left out, which `strict` forbids:\n{reasons}")
         if not is_current():
             raise OutputError(f"{self.output}: another run has taken over these results")
         write(self.output, entries, left_out)
+
+
+@contextmanager
+def _mapping(threads: int) -> Iterator[Callable[..., Iterable[Any]]]:
+    """What is called as ``map`` is, for so many items at a time; one at a time in this thread, without others."""
+    if threads == 1:
+        yield map
+        return
+    pool = ThreadPoolExecutor(threads)
+    try:
+        yield pool.map
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _attempt(work: Callable[[Item], tuple[list[Row], bool]], item: Item) -> tuple[list[Row] | str, str]:
@@ -115,6 +125,11 @@ class LeftOut:
     dataset: str | None
     model: str | None
     reason: str
+
+    @classmethod
+    def of(cls, stage: str, sample: Row, model: str | None, reason: str) -> "LeftOut":
+        """A sample, by any row that has its unit, id and dataset."""
+        return cls(stage, printable_name(sample["unit"]), sample["id"], sample["dataset"], model, reason)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ import csv
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from scipy.optimize import nnls
 
 from icb import InputError
 from workflow.lib import configuration, manifest
+from workflow.lib.selection import matches
 from workflow.lib.store import Store
 
 Row = dict[str, Any]
@@ -133,8 +133,8 @@ def predict(measured: Mapping[str, Measured], samples: Iterable[Row], config: Ma
     """What each stage takes for these rows of a dataset's index, with such a configuration."""
     rows = list(samples)
     short, restored = config["samples_per_job"], config["restorations_per_job"]
-    chosen = [row for row in rows if any(fnmatchcase(name, pattern) for pattern in config["restore"]["samples"]
-                                         for name in (row["id"], row["source"]))]  # fmt: skip
+    wanted = config["restore"]["samples"]
+    chosen = [row for row in rows if matches(row["id"], wanted) or matches(row["source"], wanted)]
     crop, methods = config["restore"]["crop"], config["restore"]["methods"]
     part: Row = {"record": {"crop": crop and dict(zip(("height", "width"), crop, strict=True))}}
     plan: list[tuple[str, list[Row], Row, int, int]] = [
