@@ -108,6 +108,8 @@ def test_only_what_the_grid_changes_is_computed(project: Project) -> None:
     # When room is made, what the grid has survives, and what it no longer has does not.
     project.config["ablation"] = {**project.config["ablation"], "n": [1]}
     project.run("ablation")
+    refused = project.run("prune", "ablation", code=1)
+    assert "prune: got it beside ablation, expected it alone" in refused.text
     project.run("prune")
     assert project.store() == before
 

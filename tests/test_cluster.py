@@ -237,6 +237,13 @@ def test_a_job_of_a_dead_run_removes_nothing(tmp_path: Path, monkeypatch: pytest
     assert made.read_text() == before
 
 
+def test_nodes_need_no_rule_for_every_id(tmp_path: Path) -> None:
+    """They are given jobs; ids are what people ask for."""
+    here = project(Project, tmp_path)
+    known = [set(here.run(options=("--list-rules", *mode)).text.split()) for mode in ((), ("--mode", "remote"))]
+    assert known[0] - known[1] >= {MACRO, STANDARD} and "blur_samples" in known[1]
+
+
 def test_slurm_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Jobs may be left: the run is refused, and the name they are known by is kept."""
     squeue = tmp_path / "squeue"

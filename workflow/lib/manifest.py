@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 from icb import InputError, files
 from icb.errors import OutputError
 from workflow.lib.job import is_current
-from workflow.lib.progress import Ticker
+from workflow.lib.progress import Ticker, job_name
 from workflow.lib.store import STORE, Store
 from workflow.lib.units import Changed, printable, printable_name
 
@@ -41,9 +41,9 @@ class Task:
     ticker: Ticker
 
     @classmethod
-    def of(cls, output: str, shard: str, parameters: "Parameters") -> "Task":
-        """The task of a shard, as its rule declares it."""
-        ticker = Ticker(f"{parameters.stage}/{shard}")
+    def of(cls, output: str, parameters: "Parameters") -> "Task":
+        """The task of a job, as its rule declares it."""
+        ticker = Ticker(job_name(parameters.stage, output))
         return cls(str(output), parameters.code, parameters.strict, Store(STORE), ticker)
 
     def run(
