@@ -1,6 +1,5 @@
 """Several files and folders put into place together, or not at all."""
 
-import fcntl
 import os
 import secrets
 import shutil
@@ -10,16 +9,17 @@ from pathlib import Path
 from types import TracebackType
 
 from icb.errors import OutputError
+from icb.locks import lock
 
 PREFIX = ".building-"
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold a folder for oneself, among those who ask; nothing is left behind."""
+    """Hold a folder for oneself, among those who ask, where the file system knows locks; nothing is left behind."""
     handle = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        lock(handle)
         yield
     finally:
         os.close(handle)
@@ -29,7 +29,7 @@ class Transaction:
     """Collects files in a hidden folder of ``root`` and moves them into place.
 
     Whatever goes wrong inside the ``with`` block leaves ``root`` as it was. A killed process leaves its hidden
-    folder, which the next transaction removes: a live one holds a lock on its own.
+    folder, which the next transaction removes, where there are locks: a live one holds a lock on its own.
     """
 
     def __init__(self, root: Path) -> None:
@@ -48,7 +48,7 @@ class Transaction:
                 self._remove_leftovers()
                 self._new.mkdir(parents=True)
                 self._handle = os.open(self.folder, os.O_RDONLY)
-                fcntl.flock(self._handle, fcntl.LOCK_EX)
+                lock(self._handle)
         except OSError as error:
             self._unmake()
             raise OutputError(f"{self.root}: cannot be written: {error.strerror}") from None
@@ -106,8 +106,8 @@ class Transaction:
             with suppress(OSError):
                 handle = os.open(folder, os.O_RDONLY)
                 try:
-                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    shutil.rmtree(folder, ignore_errors=True)
+                    if lock(handle, wait=False):
+                        shutil.rmtree(folder, ignore_errors=True)
                 finally:
                     os.close(handle)
 

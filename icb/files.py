@@ -8,7 +8,7 @@ import os
 import secrets
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -61,28 +61,49 @@ LARGEST = 2**40
 _MACHINE_S = {errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT}
 _MACHINE_S |= {errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENODEV, errno.ENOTCONN}
 
+# Libraries written in C++ say so in words alone.
+_MACHINE_S_WORDS = (
+    "out of memory",
+    "allocate memory",
+    "insufficient memory",
+    "bad_alloc",
+    "alloc_failed",
+    "cuda error",
+    "no space left",
+)
+
 
 def machine_at_fault(error: Exception) -> bool:
-    """Whether what kept a file from being read is nothing in the file."""
+    """Whether the machine is to blame for an error, and not what was read or worked on."""
     if isinstance(error, MemoryError):
         # numpy says for how large an array: no machine has room for some that broken files claim to be.
         claimed = math.prod(getattr(error, "shape", ())) * getattr(getattr(error, "dtype", None), "itemsize", 1)
         return claimed < LARGEST
-    return isinstance(error, OSError) and error.errno in _MACHINE_S
+    if isinstance(error, OSError):
+        return error.errno in _MACHINE_S
+    said = str(error).lower()
+    return any(words in said for words in _MACHINE_S_WORDS)
 
 
 def unreadable(path: str | os.PathLike[str], error: OSError) -> Exception:
     """What to raise for a file that cannot be read: the error as it is where the machine is at fault."""
-    return error if machine_at_fault(error) else InputError(f"{path}: cannot be read: {error.strerror}")
+    return error if machine_at_fault(error) else InputError(f"{path}: cannot be read: {error.strerror or error}")
+
+
+@contextlib.contextmanager
+def reading(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Raise as :func:`unreadable` does where ``path``, or what lies in it, cannot be looked into or read."""
+    try:
+        yield
+    except OSError as error:
+        raise unreadable(error.filename or path, error) from None
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """The whole file, or an error that names it."""
-    try:
+    with reading(path):
         check_plain(path)
         return Path(path).read_bytes()
-    except OSError as error:
-        raise unreadable(path, error) from None
 
 
 def read_text(path: str | os.PathLike[str]) -> str:

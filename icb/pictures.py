@@ -21,7 +21,12 @@ def read_image(path: str | os.PathLike[str]) -> np.ndarray:
         raise InputError(f"{path}: not an image, expected a file such as .png, .jpg or .tif")
     if image.dtype not in (np.uint8, np.uint16):
         raise InputError(f"{path}: got {image.dtype} pixels, expected 8 or 16 bits")
-    return image[..., ::-1].astype(np.float32) / np.float32(np.iinfo(image.dtype).max)
+    return as_unit(image[..., ::-1])
+
+
+def as_unit(pixels: np.ndarray) -> np.ndarray:
+    """Whole numbers, 8 or 16 bits each, as float32 between 0 and 1."""
+    return pixels.astype(np.float32) / np.float32(np.iinfo(pixels.dtype).max)
 
 
 def write_image(path: str | os.PathLike[str], image: np.ndarray, *, bits: int = 8) -> None:

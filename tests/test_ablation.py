@@ -16,7 +16,6 @@ from workflow.lib import configuration, drawing
 from workflow.lib.code_version import modules_behind
 from workflow.lib.drawing import FIGURES
 from workflow.lib.picking import pick_samples
-from workflow.lib.store import Store
 from workflow.lib.units import CAPTURED, PUBLISHED, Unit
 
 TRUCKING = "CityTrucking_7"
@@ -109,6 +108,8 @@ def test_only_what_the_grid_changes_is_computed(project: Project) -> None:
     # When room is made, what the grid has survives, and what it no longer has does not.
     project.config["ablation"] = {**project.config["ablation"], "n": [1]}
     project.run("ablation")
+    refused = project.run("prune", "ablation", code=1)
+    assert "prune: got it beside ablation, expected it alone" in refused.text
     project.run("prune")
     assert project.store() == before
 
@@ -191,9 +192,7 @@ def test_figures_say_why_there_is_no_sample_to_show() -> None:
     alone = metrics(("V", "a", "Macro", 30, None), ("V", "b", "Macro", 30, 29)).assign(motion="parallax").iloc[[0, 2]]
 
     def said(rows: pd.DataFrame, patterns: list[str]) -> list[str]:
-        run = drawing.Run(
-            Path(), rows, rows, rows, [], [], Store("results/store"), {"A": {}, "B": {}}, ["A", "B"], patterns, "median"
-        )
+        run = drawing.Run({}, rows, rows, rows, {}, {}, {"A": {}, "B": {}}, ["A", "B"], patterns, "median")
         names = ("fig4_depth_regions", "fig5_blur_formation", "fig6_restoration")
         return [FIGURES[name](run).texts[0].get_text() for name in names]
 

@@ -1,5 +1,6 @@
 """The command line, run as a user runs it."""
 
+import argparse
 import os
 import re
 import shlex
@@ -14,6 +15,7 @@ import pytest
 
 import icb
 from icb.cli import main
+from icb.cli.command import run_command
 from icb.example import load_example
 from icb.pictures import read_image
 
@@ -245,6 +247,34 @@ def test_output_that_nobody_takes(pictures: Path, buffering: str) -> None:
             assert done.stderr.count("\n") <= 1
             if arguments is blur:  # argparse itself passes over a help that cannot be written
                 assert (done.returncode, done.stderr[: len(error)]) == (code, error)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), "MemoryError"),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory"), "DefaultCPUAllocator: can't allocate memory"),
+        (RuntimeError("CUDA error: out of memory\nCompile with TORCH_USE_CUDA_DSA"), "CUDA error: out of memory"),
+    ],
+)
+def test_too_little_memory_is_one_line(error: Exception, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def fail(_: object) -> None:
+        raise error
+
+    def parser() -> argparse.ArgumentParser:
+        parser = argparse.ArgumentParser()
+        parser.set_defaults(run=fail)
+        return parser
+
+    assert run_command("icb", parser, []) == 2
+    assert capsys.readouterr().err == f"icb: the machine cannot do this: {said}\n"
+
+
+def test_a_mistake_of_ours_is_not_hidden() -> None:
+    parser = argparse.ArgumentParser()
+    parser.set_defaults(run=lambda _: {}["x"])
+    with pytest.raises(KeyError):
+        run_command("icb", lambda: parser, [])
 
 
 def test_it_runs_where_nothing_can_be_written(pictures: Path) -> None:

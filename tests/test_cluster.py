@@ -1,6 +1,7 @@
 """The pipeline on a real SLURM, which is started here, and through the plugin for other schedulers."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -235,6 +236,21 @@ def test_a_job_of_a_dead_run_removes_nothing(tmp_path: Path, monkeypatch: pytest
     run = here.run(str(made.relative_to(tmp_path)), options=nodes, code=1)
     assert "another run has taken over these results" in run.text
     assert made.read_text() == before
+
+
+def test_a_fit_asks_for_the_time_of_its_own_method(tmp_path: Path) -> None:
+    methods = {"ICB": {"blur": "ICB", "epochs": 10}, "PWB": {"blur": "PWB", "epochs": 400}}
+    here = project(Project, tmp_path, restore={"samples": [MACRO], "methods": methods})
+    text = here.run("restore", options=("-n", "--quiet", "host")).text
+    jobs = re.findall(r"output: \S+/restore/(\w+)/\S+(?:\n .*)*?\bruntime=(\d+)", text)
+    assert sorted(jobs) == [("ICB", "20"), ("PWB", "410")]
+
+
+def test_nodes_need_no_rule_for_every_id(tmp_path: Path) -> None:
+    """They are given jobs; ids are what people ask for."""
+    here = project(Project, tmp_path)
+    known = [set(here.run(options=("--list-rules", *mode)).text.split()) for mode in ((), ("--mode", "remote"))]
+    assert known[0] - known[1] >= {MACRO, STANDARD} and "blur_samples" in known[1]
 
 
 def test_slurm_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """Memory and run time: each model in a process of its own, measured alike, without what is there before."""
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -12,7 +13,6 @@ import pytest
 
 from datasets import published
 from datasets.build import Options, build
-from icb import InputError
 from tests import captures
 from workflow.lib.cost import RUNS, measure_cost
 from workflow.lib.manifest import Task, read
@@ -20,6 +20,7 @@ from workflow.lib.progress import Ticker
 from workflow.lib.stages import costs
 from workflow.lib.store import Store
 from workflow.lib.tables import write_costs
+from workflow.lib.units import CAPTURED, PUBLISHED, Unit, fingerprint
 
 MODELS = {"ICB": {"model": "icb", "n": 1, "sigma": 4}, "PWB": {"model": "pwb"}}
 SIZE = (240, 321)
@@ -40,7 +41,7 @@ def entry(
     row = {"sample_sha256": name * 3, "height": height, "width": width, "poses": poses, "simulated": True}
     row |= {"source_format": "unity"}
     row |= {"dataset": dataset, "id": name, "scene": "Village", "case": "Macro", "motion": None}
-    return {"unit": name, "id": name, "dataset": dataset, "folder": str(folder), "row": row}
+    return {"unit": name, "id": name, "dataset": dataset, "folder": str(folder), "origin": CAPTURED, "row": row}
 
 
 def task(folder: Path, strict: bool = True) -> Task:
@@ -105,13 +106,7 @@ def test_what_was_freed_before_counts_as_growth(sample: dict[str, Any]) -> None:
         "del pieces\n"
         "print(json.dumps(measure_cost(**json.loads(sys.argv[1]))))\n"
     )
-    request = {
-        "folder": sample["folder"],
-        "dataset": "VirtualCMB",
-        "name": sample["id"],
-        "model": MODELS["PWB"],
-        "threads": 1,
-    }
+    request = {"sample": sample, "model": MODELS["PWB"], "threads": 1}
     done = subprocess.run(
         [sys.executable, "-c", program, json.dumps(request)], check=True, capture_output=True, text=True,
         cwd=Path(__file__).parent.parent,
@@ -132,15 +127,51 @@ def test_the_largest_of_each_dataset_unless_some_are_named() -> None:
     assert costs.choose(entries, []) == []
 
 
-def test_a_process_that_fails_is_named(tmp_path: Path) -> None:
-    manifests = write_manifests(tmp_path, entry("gone", tmp_path, 5, 5))
-    options: dict[str, Any] = {"models": {"PWB": {"model": "pwb"}}, "codes": {"PWB": ""}, "patterns": None}
-    with pytest.raises(InputError, match="gone: cannot be measured"):
-        costs.measure_costs(task(tmp_path), *manifests, **options, threads=1)
-    costs.measure_costs(task(tmp_path, strict=False), *manifests, **options, threads=1)
-    written = read(tmp_path / "costs.json")
-    assert written.entries == []
-    assert [(row.stage, row.id, row.model) for row in written.left_out] == [("costs", "gone", "PWB")]
+OPTIONS: dict[str, Any] = {
+    "models": {"PWB": {"model": "pwb"}},
+    "codes": {"PWB": ""},
+    "patterns": None,
+    "threads": 1,
+}
+
+
+def published_entry(sample: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The same sample as one that others published, in a folder of theirs."""
+    data = shutil.copytree(sample["folder"], folder / "VirtualCMB")
+    files = fingerprint(Unit(sample["id"], str(data), PUBLISHED, "VirtualCMB"))
+    return {**sample, "origin": PUBLISHED, "folder": str(data), "files": files}
+
+
+def test_a_sample_that_cannot_be_measured_is_left_out_with_what_is_wrong_with_it(
+    sample: dict[str, Any], tmp_path: Path
+) -> None:
+    entry = published_entry(sample, tmp_path)
+    picture = Path(entry["folder"]) / "sharp_ref" / f"{entry['id']}.png"
+    picture.write_bytes(b"none")
+    entry["files"] = fingerprint(Unit(entry["id"], entry["folder"], PUBLISHED, "VirtualCMB"))
+    costs.measure_costs(task(tmp_path, strict=False), *write_manifests(tmp_path, entry), **OPTIONS)
+    (left_out,) = read(tmp_path / "costs.json").left_out
+    assert (left_out.stage, left_out.id, left_out.model) == ("costs", sample["id"], "PWB")
+    assert left_out.reason == f"{sample['id']}: cannot be measured: {picture}: expected a PNG"
+
+
+def test_a_sample_that_is_another_by_now_is_not_measured(sample: dict[str, Any], tmp_path: Path) -> None:
+    """What it costs would be kept as the cost of the sample that it was."""
+    entry = published_entry(sample, tmp_path)
+    picture = Path(entry["folder"]) / "sharp_ref" / f"{entry['id']}.png"
+    picture.write_bytes(picture.read_bytes())
+    with pytest.raises(ChildProcessError, match="was changed while the pipeline was at it"):
+        costs.measure_costs(task(tmp_path, strict=False), *write_manifests(tmp_path, entry), **OPTIONS)
+    assert not (tmp_path / "costs.json").exists()
+
+
+def test_a_damaged_store_is_not_the_samples_fault(tmp_path: Path) -> None:
+    gone = tmp_path / "store" / "samples" / "ab" / "abc" / "VirtualCMB"
+    with pytest.raises(ChildProcessError, match=r"gone: cannot be measured: .*The store is damaged"):
+        costs.measure_costs(
+            task(tmp_path, strict=False), *write_manifests(tmp_path, entry("gone", gone, 5, 5)), **OPTIONS
+        )
+    assert not (tmp_path / "costs.json").exists()
 
 
 def test_only_what_every_model_has_blurred_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,14 +187,16 @@ def test_only_what_every_model_has_blurred_is_measured(tmp_path: Path, monkeypat
     assert measured == ["a", "a", "c", "c"]
 
 
-@pytest.mark.parametrize(("code", "said"), [(-9, ""), (1, "numpy._core._exceptions._ArrayMemoryError: no room")])
-def test_too_little_memory_is_not_the_samples_fault(
+@pytest.mark.parametrize(
+    ("code", "said"), [(-9, ""), (1, "MemoryError"), (1, "OSError: [Errno 5] Input/output error: 'a.png'")]
+)
+def test_the_machine_s_faults_are_not_the_samples(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, said: str
 ) -> None:
     done = subprocess.CompletedProcess([], code, "", said)
     monkeypatch.setattr(subprocess, "run", lambda *given, **options: done)
     manifests = write_manifests(tmp_path, entry("a", tmp_path, 5, 5))
-    with pytest.raises(MemoryError, match="a: cannot be measured"):
+    with pytest.raises(ChildProcessError, match="a: cannot be measured"):
         costs.measure_costs(
             task(tmp_path, strict=False), *manifests, models=MODELS, codes={"ICB": "", "PWB": ""}, patterns=None,
             threads=1,
@@ -185,7 +218,7 @@ def test_threads_are_those_asked_for(sample: dict[str, Any], monkeypatch: pytest
     monkeypatch.setattr(cost, "build_operator", spy)
     before = icb.num_threads()
     try:
-        result = measure_cost(sample["folder"], "VirtualCMB", sample["id"], MODELS["PWB"], 2)
+        result = measure_cost(sample, MODELS["PWB"], 2)
     finally:
         icb.set_num_threads(None)
     assert result["threads"] == 2 and set(seen) == {2} and len(seen) == RUNS + 1

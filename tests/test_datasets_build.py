@@ -1,5 +1,7 @@
 """From captures to samples: layout, index, determinism, all or nothing."""
 
+import errno
+import fcntl
 import json
 import re
 import shutil
@@ -225,6 +227,18 @@ def test_builds_side_by_side_lose_no_row(built: Path, tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(add, range(24)))
     assert [entry["id"] for entry in index.read_index(tmp_path)] == [f"sample{number:02}" for number in range(24)]
+
+
+def test_a_build_goes_on_without_locks(raw: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object) -> None:
+        raise OSError(errno.ENOTSUP, "Operation not supported")
+
+    monkeypatch.setattr(fcntl, "flock", unknown)
+    of_another = tmp_path / ".building-0"  # who may be at work: nobody can tell
+    of_another.mkdir()
+    build([raw / UNITY], tmp_path, Options())
+    assert list_samples(tmp_path) == [("VirtualCMB", UNITY)]
+    assert of_another.exists()
 
 
 def test_ids_stay_in_their_folder(built: Path) -> None:

@@ -1,5 +1,7 @@
 """Each GPU of a machine goes to one fit at a time. GPUs are names here: nothing needs one."""
 
+import errno
+import fcntl
 import os
 import re
 import subprocess
@@ -99,6 +101,28 @@ def test_a_fit_that_asks_for_none_sees_none(tmp_path: Path, monkeypatch: pytest.
     with devices.one_gpu(tmp_path, wanted=False) as gpu:
         assert gpu is None and os.environ[devices.VISIBLE] == ""
     assert os.environ[devices.VISIBLE] == "0,1"
+
+
+def test_none_is_looked_for_where_none_is_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "present", pytest.fail)
+    with devices.one_gpu(tmp_path, wanted=False):
+        pass
+
+
+def test_without_locks_fits_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object) -> None:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(fcntl, "flock", unknown)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with devices.hold(["0", "1"], tmp_path) as one, devices.hold(["0", "1"], tmp_path) as other:
+        assert one == other == str(os.getpid() % 2)
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_what_goes_wrong_in_a_fit_is_not_hidden(tmp_path: Path) -> None:
+    with pytest.raises(BlockingIOError), devices.hold(["0", "1"], tmp_path):
+        raise BlockingIOError
 
 
 @pytest.mark.slow

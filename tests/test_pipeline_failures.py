@@ -153,6 +153,15 @@ def test_progress_is_shown_while_it_runs(mixed: tuple[Project, Run]) -> None:
     assert run.counts["blur ICB"] == {"made": 3, "left out": 1}
 
 
+def test_the_end_speaks_of_this_run_alone(mixed: tuple[Project, Run]) -> None:
+    """What no model could blur is no concern of a run that only builds datasets."""
+    project, _ = mixed
+    (project.results / "datasets" / "index.parquet").unlink()
+    end = project.run("datasets").text.partition("\nLeft out: ")[2]
+    assert end.startswith(f"{len(BROKEN)} (listed in results/captures.parquet)\n")
+    assert TURNED not in end and "No LPIPS" not in end
+
+
 def test_strict_makes_it_fatal(mixed: tuple[Project, Run], tmp_path: Path) -> None:
     project, _ = mixed
     shutil.copytree(project.folder, tmp_path / "strict", symlinks=True)

@@ -2,13 +2,15 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
@@ -17,7 +19,7 @@ from icb import InputError
 from icb.errors import OutputError
 from tests.captures import make_unity
 from tests.pipeline import MACRO, ROOT, Project, make_project, settings
-from workflow.lib import configuration, manifest
+from workflow.lib import configuration, drawing, manifest
 from workflow.lib.job import LOCK, RUN
 from workflow.lib.manifest import Task
 from workflow.lib.progress import Ticker
@@ -27,7 +29,7 @@ from workflow.lib.stages.samples import build_samples
 from workflow.lib.stages.score import score_samples
 from workflow.lib.store import DamagedError, Store
 from workflow.lib.tables import write_left_out
-from workflow.lib.units import CAPTURED, PUBLISHED, Changed, Unit, fingerprint, unique
+from workflow.lib.units import CAPTURED, PUBLISHED, Changed, Unit, fingerprint, list_captures, list_published, unique
 
 
 def task(folder: Path, stage: str) -> Task:
@@ -100,6 +102,37 @@ def test_weights_that_are_gone_are_no_fault_of_a_sample(
     assert not (tmp_path / "score.json").exists()
 
 
+def test_no_figure_is_drawn_of_a_sample_that_is_another_by_now(
+    finished: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = copy_of(finished, tmp_path / "copy")
+    monkeypatch.chdir(project.folder)
+    samples = sorted(Path("results/manifests/all/samples").glob("*.json"))
+    for path in samples:  # the copies have times of their own
+        found = manifest.read(path)
+        for row in found.entries:
+            row["files"] = fingerprint(Unit(row["id"], row["folder"], PUBLISHED, row["dataset"]))
+        manifest.write(path, found.entries, found.left_out)
+    table = "results/metrics/blur.parquet"
+    run = drawing.read_run(
+        samples=samples,
+        tables=(table, table, table),
+        blurred=sorted(Path("results/manifests/all/blur").rglob("*.json")),
+        restored=[],
+        models={"ICB": {"model": "icb"}, "PWB": {"model": "pwb"}},
+        methods=[],
+        patterns=[MACRO],
+        pick="median",
+    )
+    drawing.draw_blur(run)
+    picture = Path(f"data/VirtualCMB/blurry/{MACRO}.png")
+    picture.write_bytes(picture.read_bytes())
+    for draw in (drawing.draw_blur, drawing.draw_regions):
+        with pytest.raises(Changed, match=f"{MACRO} was changed"):
+            draw(run)
+    assert not run.restored
+
+
 def test_a_capture_that_changes_meanwhile_is_not_built(tmp_path: Path) -> None:
     make_unity(tmp_path / "raw", MACRO, size=(24, 33), poses=5)
     unit = Unit(MACRO, str(tmp_path / "raw" / MACRO), CAPTURED)
@@ -165,7 +198,7 @@ def test_a_record_that_is_broken_fails_the_job(tiny: Path) -> None:
 def test_a_published_sample_that_a_recording_is_cut_into_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "Village" / "frames").mkdir(parents=True)
     raw = [Unit(name, str(tmp_path / name), CAPTURED) for name in ("rec", "Village")]
-    names = ("rec_0", "rec_3", "rec_4", "rec_x", "Village_0")
+    names = ("rec_0", "rec_3", "rec_4", "rec_04", "rec_x", "Village_0")
     given = [*raw, *(Unit(name, "data/RealCMB", PUBLISHED, "RealCMB") for name in names)]
     found = configuration.taken({"build": {"window": 4, "stride": None}}, given)
     assert found.keys() == {"RealCMB/rec_0", "RealCMB/rec_4"}
@@ -173,7 +206,7 @@ def test_a_published_sample_that_a_recording_is_cut_into_is_left_out(tmp_path: P
     index_captures(task(tmp_path, "captures"), [given[2]], options=Options(window=4), taken=found)
     (left_out,) = manifest.read(tmp_path / "captures.json").left_out
     assert left_out.unit == "RealCMB/rec_0"
-    assert f"got 'rec_0', which {tmp_path}/rec is cut into" in left_out.reason
+    assert f"got 'rec_0', an id that a sample cut from {tmp_path}/rec may have" in left_out.reason
 
 
 def test_fingerprints_see_rights_and_the_mark_beside_a_file(tmp_path: Path) -> None:
@@ -219,7 +252,7 @@ def test_the_machine_s_faults_fail_the_job(tmp_path: Path, error: Exception) -> 
 
 def test_a_real_lack_of_memory_is_told_from_a_bad_sample(tmp_path: Path) -> None:
     def work(_: int) -> tuple[list[manifest.Row], bool]:
-        np.empty(2**55)
+        bytearray(2**62)
         raise AssertionError
 
     with pytest.raises(MemoryError):
@@ -250,6 +283,74 @@ def test_a_job_of_an_earlier_run_writes_no_manifest(tmp_path: Path, monkeypatch:
     with pytest.raises(OutputError, match="another run"):
         task(tmp_path, "stage").run([1], lambda _: ([], True), lambda *_: None)  # type: ignore[arg-type, return-value]
     assert not (tmp_path / "stage.json").exists()
+
+
+@contextmanager
+def without_rights() -> Iterator[None]:
+    """What root can read is no test of rights."""
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+
+
+def test_a_capture_that_may_not_be_read_is_left_out_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # the folders above it are closed as well
+    tmp_path.chmod(0o777)
+    for name in ("a", "closed", "frames closed"):
+        make_unity(tmp_path / "raw", name, size=(24, 33), poses=5)
+    units = list_captures("raw")
+    closed = [Path("raw/closed"), Path("raw/frames closed/frames")]
+    for folder in closed:
+        folder.chmod(0)
+    with without_rights():
+        index_captures(task(Path(), "captures"), units, options=Options(), taken={})
+        taken = configuration.taken(
+            {"build": {"window": 4, "stride": None}}, [*units, Unit("closed_0", "data", PUBLISHED, "RealCMB")]
+        )
+    for folder in closed:
+        folder.chmod(0o755)
+    assert taken == {}
+    found = manifest.read(tmp_path / "captures.json")
+    assert [row["unit"] for row in found.entries] == ["a"]
+    reasons = {row.unit: row.reason for row in found.left_out}
+    assert re.fullmatch(r"raw/closed/\S+: cannot be read: Permission denied", reasons["closed"])
+    assert reasons["frames closed"] == "raw/frames closed/frames: cannot be read: Permission denied"
+
+
+def test_a_published_sample_that_may_not_be_read_is_left_out(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (built,) = (tiny / "store" / "samples").glob("??/*/VirtualCMB")
+    shutil.copytree(built, tiny / "work" / "VirtualCMB")
+    monkeypatch.chdir(tiny / "work")
+    Path().chmod(0o777)
+    assert [unit.name for unit in list_published("VirtualCMB")] == ["tiny"]
+    unit = Unit("tiny", "VirtualCMB", PUBLISHED, "VirtualCMB")
+    logs, provenance = Path("VirtualCMB/camera_logs/tiny"), Path("VirtualCMB/provenance")
+    for folder, stage in ((provenance, "captures"), (logs, "samples")):
+        folder.chmod(0)
+        with without_rights():
+            index_captures(task(Path(), "captures"), [unit], options=Options(), taken={})
+            build_samples(task(Path(), "samples"), "captures.json", options=Options())
+        folder.chmod(0o755)
+        (left_out,) = manifest.read(f"{stage}.json").left_out
+        assert left_out.reason.startswith(str(folder)) and left_out.reason.endswith("Permission denied")
+    Path("VirtualCMB/sharp_ref").chmod(0)
+    with without_rights(), pytest.raises(InputError, match="sharp_ref: cannot be read: Permission denied"):
+        list_published("VirtualCMB")
+
+
+def test_a_link_to_itself_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "round").symlink_to("round")
+    (unit,) = list_captures(tmp_path)
+    index_captures(task(tmp_path, "captures"), [unit], options=Options(), taken={})
+    (left_out,) = manifest.read(tmp_path / "captures.json").left_out
+    assert (left_out.unit, left_out.reason) == ("round", f"{tmp_path}/round: no such file or folder")
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device"])

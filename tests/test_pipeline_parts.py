@@ -1,6 +1,5 @@
 """The parts of the pipeline by themselves: progress, manifests, views; and one sample by id."""
 
-import json
 import time
 from pathlib import Path
 
@@ -146,11 +145,19 @@ def test_a_fault_of_the_machine_ends_the_job(tmp_path: Path) -> None:
 def test_last_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     progress.begin({})
-    rows = [vars(blame(f"capture {number}", "it is broken")) for number in range(25)]
-    Path("m.json").write_text(json.dumps({"entries": [], "left_out": rows}))
-    text = run.summary(True, ["m.json", "of a job that never ran.json"])
-    assert text.startswith("Left out: 25 ")
-    assert text.count("it is broken") == 20 and text.endswith("and 5 more")
+    rows = [blame(f"capture {number}", "it is broken") for number in range(25)]
+    first = LeftOut("captures", "z", None, None, None, "it is empty")
+    of_all, of_one = (f"{manifest.FOLDER}/{scope}/samples/1.json" for scope in ("all", "one"))
+    manifest.write(of_all, [], [*rows, first])
+    manifest.write(of_one, [], rows[:1])
+    manifest.write(f"{manifest.FOLDER}/all/blur/of another run.json", [], [blame("x", "it is no part of this")])
+    outputs = [of_all, of_one, f"{manifest.FOLDER}/all/of a job that never ran.json", "results/captures.parquet"]
+    text = run.summary(True, outputs)
+    assert text.startswith("Left out: 26 (listed in results/captures.parquet)\n  z (captures): it is empty\n")
+    assert text.count("it is broken") == 19 and text.endswith("and 6 more")
+    # Where they are in no table that was made, none is named.
+    assert run.summary(True, outputs[:3]).startswith("Left out: 26\n")
+    assert run.summary(False, outputs).startswith("Left out: 26\n")
     assert "Run snakemake again" in run.summary(False, [])
 
 

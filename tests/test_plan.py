@@ -9,7 +9,7 @@ import pytest
 from icb import InputError
 from tests import captures
 from tests.pipeline import Project, settings
-from workflow.lib import plan
+from workflow.lib import manifest, plan, progress
 from workflow.lib.plan import Line, Measured
 
 TARGETS = ("datasets", "results/metrics/blur.parquet", "results/metrics/restoration.parquet", "report")
@@ -29,6 +29,8 @@ def test_what_a_larger_set_takes(tmp_path: Path, capsys: pytest.CaptureFixture[s
     small, large = project(tmp_path / "small", 1), project(tmp_path / "large", 3)
     for each in (small, large):
         each.run(*TARGETS)
+        # What was planned is what was counted.
+        assert all(stage.done == stage.total for stage in progress.stages(each.results / ".progress").values())
     index = large.results / "datasets" / "index.parquet"
     needs = plan.predict(plan.measure(small.results), plan._index(index), plan.configured([large.folder / "x.yaml"]))
     took = plan.measure(large.results)
@@ -101,3 +103,33 @@ def test_what_it_cannot_know(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         plan.predict({}, [], plan.configured([]))
     assert plan.main(["--index", str(tmp_path / "none.parquet"), "--results", str(tmp_path)]) == 2
     assert "error: " in capsys.readouterr().err
+    file = tmp_path / "x.yaml"
+    for content, said in ((None, "cannot be read"), ("a: [", "expected YAML"), ("- a", "got list, expected")):
+        if content is not None:
+            file.write_text(content)
+        assert plan.main(["--index", str(index), "--configfile", str(file)]) == 2
+        assert f"error: {file}: {said}" in capsys.readouterr().err
+
+
+def test_what_other_runs_left_does_not_count(tmp_path: Path) -> None:
+    """Shards of another size, of samples that are no more, with and without their manifests."""
+    row = {"dataset": "d", "height": 10, "width": 20, "poses": 5, "source": "x"}
+    (tmp_path / "datasets").mkdir()
+    pq.write_table(pa.Table.from_pylist([{**row, "id": "a"}, {**row, "id": "b"}]), tmp_path / plan.INDEX)
+
+    def job(stage: str, shard: str, entries: list[dict[str, object]] | None) -> None:
+        benchmark = tmp_path / "benchmarks" / stage / "all" / f"{shard}.tsv"
+        benchmark.parent.mkdir(parents=True, exist_ok=True)
+        benchmark.write_text("s\tcpu_time\n7\t3\n")
+        if entries is not None:
+            written = [{"dataset": "d", "key": "k", **entry} for entry in entries]
+            manifest.write(tmp_path / "manifests" / "all" / stage / f"{shard}.json", written, [])
+
+    job("samples", "1-of-2", [{"id": "a"}])
+    job("samples", "2-of-2", [{"id": "b"}])
+    job("samples", "1-of-1", [{"id": "a"}, {"id": "gone"}])
+    job("samples", "1-of-4", None)
+    job("captures", "1-of-2", [{"windows": [{"id": "a"}]}, {"windows": [{"id": "could not be built"}]}])
+    job("captures", "1-of-1", [{"windows": [{"id": "gone"}]}])
+    found = plan.measure(tmp_path)
+    assert {stage: measured.work for stage, measured in found.items()} == {"captures": [1000], "samples": [1000, 1000]}

@@ -12,7 +12,7 @@ from types import ModuleType
 from datasets import provenance
 from datasets.published import real, virtual
 from datasets.sample import Sample, check_id
-from icb import InputError
+from icb import InputError, files
 
 LAYOUTS: dict[str, ModuleType] = {layout.DATASET: layout for layout in (real, virtual)}
 
@@ -20,9 +20,10 @@ LAYOUTS: dict[str, ModuleType] = {layout.DATASET: layout for layout in (real, vi
 def folders(root: str | os.PathLike[str]) -> dict[str, Path]:
     """Folders of the datasets under ``root``, which holds them or is one of them, by the dataset's name."""
     root = Path(root)
-    found = {name: root / name for name in LAYOUTS if (root / name / "sharp_ref").is_dir()}
-    if not found and (root / "sharp_ref").is_dir():
-        found = {(virtual if (root / "camera_logs").is_dir() else real).DATASET: root}
+    with files.reading(root):
+        found = {name: root / name for name in LAYOUTS if (root / name / "sharp_ref").is_dir()}
+        if not found and (root / "sharp_ref").is_dir():
+            found = {(virtual if (root / "camera_logs").is_dir() else real).DATASET: root}
     if not found:
         raise InputError(f"{root}: no dataset, expected {' or '.join(f'{name}/sharp_ref' for name in LAYOUTS)} in it")
     return found
@@ -35,7 +36,9 @@ def list_samples(root: str | os.PathLike[str]) -> list[tuple[str, str]]:
 
 def find(folder: Path) -> list[str]:
     """Ids of all samples in a dataset's folder; hidden files, as some archives have them, are none."""
-    return sorted(path.stem for path in (folder / "sharp_ref").glob("*.png") if not path.name.startswith("."))
+    with files.reading(folder):
+        pictures = list((folder / "sharp_ref").iterdir())  # `glob` takes what it may not look into for empty
+    return sorted(path.stem for path in pictures if path.name.endswith(".png") and not path.name.startswith("."))
 
 
 def read_sample(root: str | os.PathLike[str], id: str, dataset: str | None = None) -> Sample:  # noqa: A002
@@ -51,8 +54,9 @@ def read_sample(root: str | os.PathLike[str], id: str, dataset: str | None = Non
 
 def read_from(folder: Path, dataset: str, id: str) -> Sample:  # noqa: A002
     """Read one sample of a dataset's ``folder``."""
-    sample: Sample = LAYOUTS[dataset].read(folder, id)
-    known = provenance.read(folder, id)
+    with files.reading(folder):
+        sample: Sample = LAYOUTS[dataset].read(folder, id)
+        known = provenance.read(folder, id)
     if known is None:
         return sample
     return replace(
@@ -66,8 +70,9 @@ def read_from(folder: Path, dataset: str, id: str) -> Sample:  # noqa: A002
 
 def sample_files(folder: Path, dataset: str, id: str) -> list[Path]:  # noqa: A002
     """All files of a sample in its dataset's ``folder``, sorted."""
-    files: list[Path] = []
-    for entry in LAYOUTS[dataset].entries(check_id(id)):
-        path = folder / entry
-        files += [inner for inner in path.rglob("*") if inner.is_file()] if path.is_dir() else [path]
-    return sorted(files)
+    found: list[Path] = []
+    with files.reading(folder):
+        for entry in LAYOUTS[dataset].entries(check_id(id)):
+            path = folder / entry
+            found += [inner for inner in path.rglob("*") if inner.is_file()] if path.is_dir() else [path]
+    return sorted(found)

@@ -12,7 +12,7 @@ from pkgutil import iter_modules
 from typing import Protocol, cast
 
 from datasets.capture import Capture
-from icb import InputError
+from icb import InputError, files
 
 
 class Reader(Protocol):
@@ -35,11 +35,12 @@ def readers() -> dict[str, Reader]:
 def format_of(path: str | os.PathLike[str]) -> str:
     """Name of the format that a capture is in."""
     path = Path(path)
-    if not path.exists():
-        raise InputError(f"{path}: no such file or folder")
-    for name, reader in readers().items():
-        if reader.recognises(path):
-            return name
+    with files.reading(path):
+        if not path.exists():
+            raise InputError(f"{path}: no such file or folder")
+        for name, reader in readers().items():
+            if reader.recognises(path):
+                return name
     known = "; ".join(reader.DESCRIPTION for reader in readers().values())
     raise InputError(f"{path}: not a capture, expected one of: {known}")
 
@@ -47,4 +48,6 @@ def format_of(path: str | os.PathLike[str]) -> str:
 def open_capture(path: str | os.PathLike[str]) -> Capture:
     """Open a capture, whatever its format. No picture is read yet."""
     path = Path(path)
-    return readers()[format_of(path)].open_capture(path)
+    reader = readers()[format_of(path)]
+    with files.reading(path):
+        return reader.open_capture(path)

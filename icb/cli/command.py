@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from icb import files
 from icb.errors import InputError
 
 
@@ -27,9 +28,6 @@ def run_command(
         return 2
     except KeyboardInterrupt:
         return 130
-    except MemoryError as error:
-        print(f"{program}: out of memory: {error}", file=sys.stderr)
-        return 2
     except OSError as error:
         # Keep the interpreter from trying, and complaining, again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -37,7 +35,17 @@ def run_command(
             return 141
         print(f"{program}: {error.filename or 'standard output'}: {error.strerror}", file=sys.stderr)
         return 2
+    except Exception as error:
+        if not (isinstance(error, MemoryError) or files.machine_at_fault(error)):
+            raise
+        print(f"{program}: the machine cannot do this: {_first_line(error)}", file=sys.stderr)
+        return 2
     return 0
+
+
+def _first_line(error: Exception) -> str:
+    """What an error says, without the advice that libraries let follow; its kind where it says nothing."""
+    return f"{error}".partition("\n")[0] or type(error).__name__
 
 
 @contextmanager

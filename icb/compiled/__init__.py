@@ -17,10 +17,7 @@ from typing import Any
 import numba
 from numba.core.caching import FunctionCache
 
-try:
-    import fcntl
-except ImportError:  # on Windows, which has no shared caches of clusters either
-    fcntl = None  # type: ignore[assignment]
+from icb.locks import lock
 
 
 def _sources() -> str:
@@ -84,13 +81,11 @@ _UNREADABLE = (OSError, EOFError, pickle.UnpicklingError)
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Hold a lock file, which stays. Where a file system knows no locks, go on without."""
+    """Hold a lock file, which stays; where the file system knows no locks, go on without."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
     try:
-        with suppress(OSError):
-            if fcntl is not None:
-                fcntl.flock(handle, fcntl.LOCK_EX)
+        lock(handle)
         yield
     finally:
         os.close(handle)

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import asdict
-from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from datasets.readers import unity
 from datasets.readers.unity import case_of
 from datasets.simulate.default_set import capture_name, default_set
 from icb import InputError
+from workflow.lib.selection import matches
 from workflow.lib.units import SIMULATED, Unit, list_captures, list_folder, list_published, unique
 
 SCHEMA = Path(__file__).parent.parent / "schemas" / "config.schema.yaml"
@@ -108,24 +108,40 @@ def units(config: Config) -> list[Unit]:
 
 
 def taken(config: Config, units: list[Unit]) -> dict[str, str]:
-    """Published samples whose ids are among those that a recording is cut into, by key, each with the reason."""
+    """Published samples whose ids may be among those that a recording is cut into, by key, each with the reason.
+
+    How many frames a recording has is not known before it is looked into.
+    """
     build = config["build"]
     if build["window"] is None:
         return {}
     recordings = {unit.name: unit for unit in units if unit.dataset is None}
+    step = build["stride"] or build["window"]
     found = {}
     for unit in units:
         name, _, first = unit.name.rpartition("_")
-        other = recordings.get(name) if unit.dataset == real.DATASET and first.isdecimal() else None
-        step = build["stride"] or build["window"]
-        if other is not None and int(first) % step == 0 and _may_be_recording(other):
-            found[unit.key] = f"{unit.path}: got {unit.name!r}, which {other.path} is cut into, expected every id once"
+        other = recordings.get(name) if unit.dataset == real.DATASET and _starts_window(first, step) else None
+        if other is not None and _may_be_recording(other):
+            found[unit.key] = (
+                f"{unit.path}: got {unit.name!r}, an id that a sample cut from {other.path} may have, "
+                "expected every id once"
+            )
     return found
+
+
+def _starts_window(first: str, step: int) -> bool:
+    """Whether the end of an id is the first frame of a window, as the builder writes it: without zeros before it."""
+    return first.isdecimal() and first == str(int(first)) and int(first) % step == 0
 
 
 def _may_be_recording(unit: Unit) -> bool:
     """Whether a capture, that need not have been rendered yet, is no Unity capture, which is never cut."""
-    return case_of(unit.name) is None if unit.origin == SIMULATED else not unity.recognises(Path(unit.path))
+    if unit.origin == SIMULATED:
+        return case_of(unit.name) is None
+    try:
+        return not unity.recognises(Path(unit.path))
+    except OSError:
+        return False  # left out when it is looked into, and so not cut either
 
 
 def build_options(config: Config) -> Options:
@@ -176,7 +192,7 @@ def check_methods(config: Config) -> None:
 def to_restore(config: Config, units: list[Unit]) -> list[Unit]:
     """The units whose samples are restored."""
     patterns = config["restore"]["samples"]
-    return [unit for unit in units if any(fnmatchcase(unit.name, pattern) for pattern in patterns)]
+    return [unit for unit in units if matches(unit.name, patterns)]
 
 
 def variants(config: Config) -> dict[str, dict[str, Any]]:
@@ -202,7 +218,7 @@ def to_ablate(config: Config, units: list[Unit]) -> list[Unit]:
     by_case = {case: [unit for unit in units if _case(unit) == case] for case in cases}
     if not isinstance(wanted, int):
         of_cases = [unit for case in cases for unit in by_case[case]]
-        return [unit for unit in of_cases if any(fnmatchcase(unit.name, pattern) for pattern in wanted)]
+        return [unit for unit in of_cases if matches(unit.name, wanted)]
     chosen: list[Unit] = []
     # The smallest case first: what it cannot give, others may.
     for place_of_case, found in enumerate(sorted(by_case.values(), key=len)):

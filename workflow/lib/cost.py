@@ -1,5 +1,7 @@
 """What one model costs on one sample, measured in this process: ``python -m workflow.lib.cost REQUEST`` prints JSON.
 
+The answer has the ``cost``, or the reason why the sample is ``left_out``. Whatever else goes wrong ends the process.
+
 Imports, compiled code and the sample are there before anything is measured. The peak of memory is taken the first time
 that the operator is built and applied, the time over several more.
 """
@@ -16,29 +18,39 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from datasets import published
 from icb import set_num_threads
 from icb.measure import measured
+from icb.pictures import as_unit
+from workflow.lib.estimates import read_sample
+from workflow.lib.manifest import Row, reason_to_leave_out
 from workflow.lib.models import build_operator, warm_up
 
 RUNS = 5
 
 
-def measure_cost(folder: str, dataset: str, name: str, model: Mapping[str, Any], threads: int) -> dict[str, Any]:
-    """Cost of building the operator of a sample in a dataset's ``folder`` and of blurring its sharp picture with it.
+def answer(request: str) -> str:
+    """The arguments of :func:`measure_cost` as JSON, and what comes of it as JSON."""
+    try:
+        return json.dumps({"cost": measure_cost(**json.loads(request))})
+    except Exception as error:
+        if (reason := reason_to_leave_out(error)) is None:
+            raise
+        return json.dumps({"left_out": reason})
+
+
+def measure_cost(sample: Row, model: Mapping[str, Any], threads: int) -> dict[str, Any]:
+    """Cost of building the operator of a sample, an entry of the stage before, and of blurring its sharp picture.
 
     Seconds are medians over :data:`RUNS`, of building, of applying, and of both together; memory is in bytes.
     """
     set_num_threads(threads)
     warm_up(model)
-    sample = published.read_from(Path(folder), dataset, name)
-    sharp = sample.sharp.astype(np.float32) / np.float32(255)
+    given = read_sample(sample)
+    sharp = as_unit(given.sharp)
 
     def run() -> tuple[float, float]:
         begin = time.perf_counter()
-        blur = build_operator(model, sample.depth, sample.trajectory, sample.camera)
+        blur = build_operator(model, given.depth, given.trajectory, given.camera)
         built = time.perf_counter()
         blur(sharp)
         return built - begin, time.perf_counter() - built
@@ -75,4 +87,4 @@ def processor() -> str:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure_cost(**json.loads(sys.argv[1]))))
+    print(answer(sys.argv[1]))

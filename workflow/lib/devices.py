@@ -1,12 +1,13 @@
 """The GPUs of a machine, one to each fit at a time."""
 
-import fcntl
 import os
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+
+from icb.locks import lock
 
 FOLDER = "results/.gpus"
 VISIBLE = "CUDA_VISIBLE_DEVICES"
@@ -35,11 +36,10 @@ def one_gpu(folder: str | os.PathLike[str] = FOLDER, *, wanted: bool = True) -> 
 
     None where none is found: then nothing is changed. Must be entered before CUDA is started.
     """
-    gpus = present()
     if not wanted:
         with _seeing(""):
             yield None
-    elif not gpus:
+    elif not (gpus := present()):
         yield None
     else:
         with hold(gpus, folder) as gpu, _seeing(gpu):
@@ -64,23 +64,22 @@ def hold(names: Sequence[str], folder: str | os.PathLike[str] = FOLDER, *, pause
     """One of ``names`` for this process alone, on this machine; waits until one is free.
 
     It is free again once its holder has left or died: what is held is a lock on a file. Jobs of a scheduler may each
-    call what they were given by the same number, so they have locks of their own.
+    call what they were given by the same number, so they have locks of their own. Where the file system knows no locks,
+    the number of the process decides, and some may share one.
     """
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     owner = "-".join([os.uname().nodename, *(os.environ[name] for name in SCHEDULERS if name in os.environ)])
     while True:
         for name in names:
-            lock = f"{owner}-{name}".replace("/", "_")
-            handle = os.open(place / lock, os.O_CREAT | os.O_RDWR, 0o644)
+            handle = os.open(place / f"{owner}-{name}".replace("/", "_"), os.O_CREAT | os.O_RDWR, 0o644)
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(handle)
-                continue
-            try:
-                yield name
+                try:
+                    given = name if lock(handle, wait=False) else names[os.getpid() % len(names)]
+                except BlockingIOError:
+                    continue
+                yield given
+                return
             finally:
                 os.close(handle)
-            return
         time.sleep(pause)

@@ -1,7 +1,7 @@
 """The figures of a run."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from datasets import published
 from datasets.sample import Sample
-from icb import ImageCompositingBlur, files
+from icb import ImageCompositingBlur
 from icb.figures import (
     Comparison,
     plot_blur_variation,
@@ -23,10 +22,12 @@ from icb.figures import (
     plot_regions,
     save_figure,
 )
+from icb.pictures import as_unit
 from workflow.lib import manifest
 from workflow.lib.crop import Crop, cropped
-from workflow.lib.estimates import ESTIMATE
-from workflow.lib.picking import pick_samples
+from workflow.lib.estimates import read_estimate, read_sample
+from workflow.lib.manifest import Row
+from workflow.lib.picking import SampleKey, pick_samples
 from workflow.lib.store import STORE, Store
 
 FORMATS = ("png", "pdf")
@@ -38,33 +39,43 @@ PathLike = str | os.PathLike[str]
 class Run:
     """What there is to draw from."""
 
-    datasets: Path  #: the folder with all samples and their index
+    samples: Mapping[SampleKey, Row]  #: entries of the manifests of samples
     blur: pd.DataFrame
     restoration: pd.DataFrame
     history: pd.DataFrame
-    blurred: Sequence[PathLike]  #: manifests
-    restored: Sequence[PathLike]
-    store: Store
+    blurred: Mapping[SampleKey, Mapping[str, Path]]  #: by sample and model, where in the store it is
+    restored: Mapping[SampleKey, Mapping[str, Path]]
     models: Mapping[str, Mapping[str, Any]]
     methods: Sequence[str]
     patterns: Sequence[str]
     pick: str
 
-    def sample(self, dataset: str, name: str) -> Sample:
-        return published.read_from(self.datasets / dataset, dataset, name)
 
-    def estimates(self, manifests: Sequence[PathLike], models: Sequence[str], sample: Sample) -> dict[str, np.ndarray]:
-        """What there is of models' pictures of a sample, in the order of the models."""
-        entries = manifest.read_all(manifests).entries
-        made = {row["model"]: row for row in entries if (row["dataset"], row["id"]) == (sample.dataset, sample.id)}
-        places = {name: self.store.path(made[name]["stage"], made[name]["key"]) for name in models if name in made}
-        return {name: files.load_npy(place / ESTIMATE) for name, place in places.items()}
-
-
-def read_run(*, index: PathLike, tables: tuple[PathLike, PathLike, PathLike], **rest: Any) -> Run:
-    """From the files of a run: its index of samples, and its ``tables`` of blur, restoration and history."""
+def read_run(
+    *,
+    samples: Sequence[PathLike],
+    tables: tuple[PathLike, PathLike, PathLike],
+    blurred: Sequence[PathLike],
+    restored: Sequence[PathLike],
+    **rest: Any,
+) -> Run:
+    """From the files of a run: its manifests, and its ``tables`` of blur, restoration and history."""
     blur, restoration, history = (pd.read_parquet(table) for table in tables)
-    return Run(Path(index).parent, blur, restoration, history, store=Store(STORE), **rest)
+    known = manifest.by_sample(samples)
+    return Run(known, blur, restoration, history, _places(blurred), _places(restored), **rest)
+
+
+def _places(manifests: Sequence[PathLike]) -> dict[SampleKey, dict[str, Path]]:
+    store = Store(STORE)
+    places: dict[SampleKey, dict[str, Path]] = {}
+    for row in manifest.read_all(manifests).entries:
+        places.setdefault((row["dataset"], row["id"]), {})[row["model"]] = store.path(row["stage"], row["key"])
+    return places
+
+
+def _estimates(places: Mapping[str, Path], models: Iterable[str]) -> dict[str, np.ndarray]:
+    """What there is of models' pictures of a sample, in the order of the models."""
+    return {name: read_estimate(places[name]) for name in models if name in places}
 
 
 def draw_figures(run: Run, names: Sequence[str], folder: PathLike) -> None:
@@ -83,8 +94,7 @@ def draw_regions(run: Run) -> Figure:
     chosen = pick_samples(rows, list(run.models), run.patterns, run.pick)
     if not chosen:
         return plot_notice(_nothing(run, rows, "blurred"))
-    dataset, name = chosen[0]
-    sample = run.sample(dataset, name)
+    sample = read_sample(run.samples[chosen[0]])
     model = next((model for model in run.models.values() if model["model"] == "icb"), {})
     options = {option: value for option, value in model.items() if option != "model"}
     blur = ImageCompositingBlur(sample.depth, sample.trajectory, sample.camera, **options)
@@ -94,11 +104,12 @@ def draw_regions(run: Run) -> Figure:
 def draw_blur(run: Run) -> Figure:
     """Fig. 5."""
     comparisons = []
-    for dataset, name in pick_samples(run.blur, list(run.models), run.patterns, run.pick):
-        sample = run.sample(dataset, name)
-        estimates = run.estimates(run.blurred, list(run.models), sample)
+    for key in pick_samples(run.blur, list(run.models), run.patterns, run.pick):
+        sample = read_sample(run.samples[key])
+        estimates = _estimates(run.blurred.get(key, {}), run.models)
         labels = _labels(run.blur, sample)
-        comparisons.append(Comparison(_title(sample), _unit(sample.sharp), _unit(sample.blurry), estimates, *labels))
+        sharp, blurry = as_unit(sample.sharp), as_unit(sample.blurry)
+        comparisons.append(Comparison(_title(sample), sharp, blurry, estimates, *labels))
     if not comparisons:
         return plot_notice(_nothing(run, run.blur, "blurred"))
     return plot_comparisons(comparisons, given="Sharp", reference="Blurry")
@@ -107,14 +118,15 @@ def draw_blur(run: Run) -> Figure:
 def draw_restorations(run: Run) -> Figure:
     """Fig. 6."""
     comparisons = []
-    for dataset, name in pick_samples(run.restoration, run.methods, run.patterns, run.pick):
-        whole = run.sample(dataset, name)
+    for key in pick_samples(run.restoration, run.methods, run.patterns, run.pick):
+        whole = read_sample(run.samples[key])
         row = _rows_of(run.restoration, whole).iloc[0]
         crop = Crop(*(int(row[key]) for key in ("top", "left", "restored_height", "restored_width")))
         sample = cropped(whole, crop)
-        estimates = run.estimates(run.restored, run.methods, sample)
+        estimates = _estimates(run.restored.get(key, {}), run.methods)
         labels = _labels(run.restoration, sample)
-        comparisons.append(Comparison(_title(sample), _unit(sample.blurry), _unit(sample.sharp), estimates, *labels))
+        sharp, blurry = as_unit(sample.sharp), as_unit(sample.blurry)
+        comparisons.append(Comparison(_title(sample), blurry, sharp, estimates, *labels))
     if not comparisons:
         return plot_notice(_nothing(run, run.restoration, "restored"))
     return plot_comparisons(comparisons, given="Blurry", reference="Sharp")
@@ -161,10 +173,6 @@ def _nothing(run: Run, rows: pd.DataFrame, done: str) -> str:
     if run.patterns:
         return f"No sample that was {done} matches figures.samples: {', '.join(run.patterns)}."
     return f"No sample was {done} by both of the first two models."
-
-
-def _unit(picture: np.ndarray) -> np.ndarray:
-    return picture.astype(np.float32) / np.float32(255)
 
 
 def _title(sample: Sample) -> str:

@@ -1,6 +1,7 @@
 """What is made of a sample, blurred or restored, as it lies in the store."""
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,9 +9,10 @@ import numpy as np
 
 from datasets import published
 from datasets.sample import Sample
-from icb import InputError
+from icb import InputError, files
 from icb.pictures import write_image
-from workflow.lib.store import intact
+from workflow.lib.manifest import Row
+from workflow.lib.store import Entry, intact
 from workflow.lib.units import PUBLISHED, Unit, check_unchanged
 
 if TYPE_CHECKING:
@@ -22,7 +24,18 @@ HISTORY = "history.parquet"
 NETWORK = "network.safetensors"
 
 
-def read_sample(entry: dict[str, Any]) -> Sample:
+def content_of(sample: Row) -> Row:
+    """What the keys of all that is made of a sample have of it; ``sample`` is an entry of the stage ``samples``."""
+    return {"sample": sample["row"]["sample_sha256"], "dataset": sample["dataset"], "id": sample["id"]}
+
+
+def row_of(stage: str, sample: Row, name: str, model: Mapping[str, Any], code: str, entry: Entry) -> Row:
+    """The row of a manifest for what the model called ``name`` made of a sample."""
+    row = {"unit": sample["unit"], "id": sample["id"], "dataset": sample["dataset"], "model": name}
+    return row | {"stage": stage, "key": entry.key, "parameters": dict(model), "code": code, "record": entry.record}
+
+
+def read_sample(entry: Row) -> Sample:
     """The sample of an entry of the stage ``samples``."""
     folder = Path(entry["folder"])
     if entry["origin"] != PUBLISHED:
@@ -38,6 +51,13 @@ def read_sample(entry: dict[str, Any]) -> Sample:
         raise
     check_unchanged(unit, entry["files"])
     return sample
+
+
+def read_estimate(place: Path) -> np.ndarray:
+    """What was made, from its entry in the store: as it is, (H, W, 3) float32."""
+    with intact(place):
+        picture = files.load_npy(place / ESTIMATE)
+    return picture
 
 
 def write_estimate(folder: Path, estimate: np.ndarray) -> str:

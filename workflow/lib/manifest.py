@@ -3,17 +3,18 @@
 import json
 import os
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol, TypeVar
 
 from icb import InputError, files
 from icb.errors import OutputError
 from workflow.lib.job import is_current
-from workflow.lib.progress import Ticker
+from workflow.lib.progress import Ticker, job_name
 from workflow.lib.store import STORE, Store
-from workflow.lib.units import Changed, printable
+from workflow.lib.units import Changed, printable, printable_name
 
 FOLDER = "results/manifests"
 
@@ -40,9 +41,9 @@ class Task:
     ticker: Ticker
 
     @classmethod
-    def of(cls, output: str, shard: str, parameters: "Parameters") -> "Task":
-        """The task of a shard, as its rule declares it."""
-        ticker = Ticker(f"{parameters.stage}/{shard}")
+    def of(cls, output: str, parameters: "Parameters") -> "Task":
+        """The task of a job, as its rule declares it."""
+        ticker = Ticker(job_name(parameters.stage, output))
         return cls(str(output), parameters.code, parameters.strict, Store(STORE), ticker)
 
     def run(
@@ -61,18 +62,14 @@ class Task:
         self.ticker.begin(len(items))
         entries: list[Row] = []
         left_out: list[LeftOut] = []
-        pool = ThreadPoolExecutor(threads)
-        try:
-            done = (map if threads == 1 else pool.map)(lambda item: _attempt(work, item), items)
-            for item, (rows, what) in zip(items, done, strict=True):
+        with _mapping(threads) as each:
+            for item, (rows, what) in zip(items, each(lambda item: _attempt(work, item), items), strict=True):
                 self.ticker.tick(what)
                 if isinstance(rows, str):
                     left_out.append(blame(item, rows))
                     print(f"left out: {left_out[-1].unit}: {rows}", flush=True)
                 else:
                     entries += rows
-        finally:
-            pool.shutdown(cancel_futures=True)
         if self.strict and left_out:
             reasons = "\n".join(f"  {row.unit}: {row.reason}" for row in left_out)
             raise InputError(f"{len(left_out)} of {len(items)} left out, which `strict` forbids:\n{reasons}")
@@ -81,20 +78,41 @@ class Task:
         write(self.output, entries, left_out)
 
 
+@contextmanager
+def _mapping(threads: int) -> Iterator[Callable[..., Iterable[Any]]]:
+    """What is called as ``map`` is, for so many items at a time; one at a time in this thread, without others."""
+    if threads == 1:
+        yield map
+        return
+    pool = ThreadPoolExecutor(threads)
+    try:
+        yield pool.map
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
 def _attempt(work: Callable[[Item], tuple[list[Row], bool]], item: Item) -> tuple[list[Row] | str, str]:
     """What came of an item and what to call that; the reason where it cannot be done."""
     try:
         rows, made = work(item)
-    except InputError as error:
-        if isinstance(error, OutputError):
-            raise
-        return printable(str(error)), "left out"
     except Exception as error:
-        if machine_at_fault(error):
+        if (reason := reason_to_leave_out(error)) is None:
             raise  # nothing is wrong with the item: the job is to be done again
-        traceback.print_exc()
-        return printable(f"unexpected {type(error).__name__}: {error}"), "left out"
+        return reason, "left out"
     return rows, "made" if made else "kept"
+
+
+def reason_to_leave_out(error: Exception) -> str | None:
+    """What is wrong with an item, by the error that it led to; None where it is not to blame.
+
+    What of an item cannot be read is an InputError, so any other trouble with files is one of the results.
+    """
+    if isinstance(error, InputError):
+        return None if isinstance(error, OutputError) else printable(str(error))
+    if isinstance(error, OSError | Changed) or files.machine_at_fault(error):
+        return None
+    traceback.print_exception(error)
+    return printable(f"unexpected {type(error).__name__}: {error}")
 
 
 @dataclass(frozen=True)
@@ -108,6 +126,11 @@ class LeftOut:
     model: str | None
     reason: str
 
+    @classmethod
+    def of(cls, stage: str, sample: Row, model: str | None, reason: str) -> "LeftOut":
+        """A sample, by any row that has its unit, id and dataset."""
+        return cls(stage, printable_name(sample["unit"]), sample["id"], sample["dataset"], model, reason)
+
 
 @dataclass(frozen=True)
 class Manifest:
@@ -115,25 +138,6 @@ class Manifest:
 
     entries: list[Row]
     left_out: list[LeftOut]
-
-
-MACHINE_S_WORDS = (
-    "out of memory",
-    "allocate memory",
-    "insufficient memory",
-    "bad_alloc",
-    "alloc_failed",
-    "cuda error",
-    "no space left",
-)
-
-
-def machine_at_fault(error: Exception) -> bool:
-    """Whether memory or disk ran out; libraries written in C++ say so in words alone."""
-    if isinstance(error, OSError | MemoryError | Changed):
-        return True
-    said = str(error).lower()
-    return any(words in said for words in MACHINE_S_WORDS)
 
 
 def read(path: str | os.PathLike[str]) -> Manifest:

@@ -9,10 +9,10 @@ MEDIAN, LARGEST = "median", "largest"
 MOST = 6
 """Samples in one figure, unless more are named."""
 
-Sample = tuple[str, str]
+SampleKey = tuple[str, str]
 
 
-def pick_samples(rows: pd.DataFrame, models: Sequence[str], patterns: Sequence[str], how: str) -> list[Sample]:
+def pick_samples(rows: pd.DataFrame, models: Sequence[str], patterns: Sequence[str], how: str) -> list[SampleKey]:
     """(dataset, id) of the samples to show, from the metrics of ``rows``.
 
     Those that a pattern names, in the order of the patterns. With no patterns, one for each dataset and case: where
@@ -32,7 +32,7 @@ def pick_samples(rows: pd.DataFrame, models: Sequence[str], patterns: Sequence[s
     return [_pick(part["difference"], how) for _, part in both.groupby(["dataset", "case"], sort=True)][:MOST]
 
 
-def _pick(difference: pd.Series, how: str) -> Sample:
+def _pick(difference: pd.Series, how: str) -> SampleKey:
     """One of a group; of an even number the lower of the two in the middle, of several alike the first by name."""
     ordered = difference.sort_index().sort_values(kind="stable")
     if how == LARGEST:

@@ -10,7 +10,6 @@ import csv
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,9 @@ import pyarrow.parquet as pq
 import yaml
 from scipy.optimize import nnls
 
-from icb import InputError
+from icb import InputError, files
 from workflow.lib import configuration, manifest
+from workflow.lib.selection import matches
 from workflow.lib.store import Store
 
 Row = dict[str, Any]
@@ -100,15 +100,19 @@ class Need:
 
 
 def measure(results: str | Path) -> dict[str, Measured]:
-    """The stages of a run, from its benchmark files, manifests and store; all jobs must have done their work in it."""
+    """The stages of a run, from its benchmark files, manifests and store; all jobs must have done their work in it.
+
+    What an earlier run left there and this one has not, jobs without a manifest or with other samples, does not count.
+    """
     results = Path(results)
     known = {(row["dataset"], row["id"]): row for row in _index(results / INDEX)}
     store = Store(results / "store")
     stages: dict[str, Measured] = {}
     for path in sorted((results / "benchmarks").glob("**/all/*.tsv")):
         stage = path.parent.parent.relative_to(results / "benchmarks").as_posix()
-        entries = manifest.read(results / "manifests" / "all" / stage / f"{path.stem}.json").entries
-        if not entries:
+        written = results / "manifests" / "all" / stage / f"{path.stem}.json"
+        entries = manifest.read(written).entries if written.exists() else []
+        if not _in_index(known, entries):
             continue
         found = stages.setdefault(stage, Measured())
         with path.open(newline="") as stream:
@@ -133,8 +137,8 @@ def predict(measured: Mapping[str, Measured], samples: Iterable[Row], config: Ma
     """What each stage takes for these rows of a dataset's index, with such a configuration."""
     rows = list(samples)
     short, restored = config["samples_per_job"], config["restorations_per_job"]
-    chosen = [row for row in rows if any(fnmatchcase(name, pattern) for pattern in config["restore"]["samples"]
-                                         for name in (row["id"], row["source"]))]  # fmt: skip
+    wanted = config["restore"]["samples"]
+    chosen = [row for row in rows if matches(row["id"], wanted) or matches(row["source"], wanted)]
     crop, methods = config["restore"]["crop"], config["restore"]["methods"]
     part: Row = {"record": {"crop": crop and dict(zip(("height", "width"), crop, strict=True))}}
     plan: list[tuple[str, list[Row], Row, int, int]] = [
@@ -180,6 +184,12 @@ def _samples(known: Mapping[tuple[str, str], Row], entry: Row) -> list[Row]:
     return [known[entry["dataset"], name] for name in names if (entry["dataset"], name) in known]
 
 
+def _in_index(known: Mapping[tuple[str, str], Row], entries: Sequence[Row]) -> bool:
+    """Whether the index has the samples of a job; not all of one that opened captures: some may not have been built."""
+    enough = any if entries and "windows" in entries[0] else all
+    return bool(entries) and enough(_samples(known, entry) for entry in entries)
+
+
 def _pixels(row: Row, entry: Row) -> float:
     crop = entry.get("record", {}).get("crop")
     height, width = int(row["height"]), int(row["width"])
@@ -223,9 +233,19 @@ def configured(paths: Iterable[str | Path]) -> dict[str, Any]:
     """The embedded default with these files laid over it, complete."""
     config: dict[str, Any] = {}
     for path in [Path(__file__).parents[2] / "config" / "config.yaml", *map(Path, paths)]:
-        _lay(config, yaml.safe_load(path.read_text()) or {})
+        _lay(config, _load(path))
     configuration.complete(config)
     return config
+
+
+def _load(path: Path) -> Mapping[str, Any]:
+    try:
+        content = yaml.safe_load(files.read_text(path)) or {}
+    except yaml.YAMLError as error:
+        raise InputError(f"{path}: expected YAML: {error}") from None
+    if not isinstance(content, Mapping):
+        raise InputError(f"{path}: got {type(content).__name__}, expected the sections of a configuration")
+    return content
 
 
 def _lay(below: dict[str, Any], above: Mapping[str, Any]) -> None:

@@ -18,8 +18,19 @@ ORDER = ("simulate", "captures", "samples", "blur", "restore", "score", "costs",
 MARKS = {"made": "m", "kept": "k", "left out": "x"}
 
 
+def job_name(stage: str, output: str | os.PathLike[str]) -> str:
+    """What a job is called here: ``stage/output``, without other slashes."""
+    return f"{stage}/{os.fspath(output).replace('/', '.')}"
+
+
+def place(stage: str) -> int:
+    """Where a stage comes in a run; its name may go on with that of a model."""
+    name = stage.split()[0]
+    return ORDER.index(name) if name in ORDER else len(ORDER)
+
+
 class Ticker:
-    """Counts the samples of one job. ``name`` is ``stage/shard``."""
+    """Counts the samples of one job, which is called as :func:`job_name` says."""
 
     def __init__(self, name: str, folder: str | os.PathLike[str] = FOLDER) -> None:
         self._path = Path(folder) / f"{name.replace('/', '~')}~{os.getpid()}"
@@ -69,7 +80,7 @@ def duration(seconds: float) -> str:
 
 
 def begin(plan: Mapping[str, int], folder: str | os.PathLike[str] = FOLDER) -> None:
-    """Forget earlier runs; ``plan`` says how many samples each job that will run has, by ``stage/shard``."""
+    """Forget earlier runs; ``plan`` says how many samples each job that will run has, by :func:`job_name`."""
     shutil.rmtree(folder, ignore_errors=True)
     Path(folder).mkdir(parents=True)
     (Path(folder) / PLAN).write_text(json.dumps(dict(plan)))
@@ -101,8 +112,7 @@ def stages(folder: str | os.PathLike[str] = FOLDER) -> dict[str, Stage]:
     for job, total_units in plan.items():
         if job not in seen:
             found.setdefault(job.rpartition("/")[0], Stage()).total += total_units
-    order = {name: place for place, name in enumerate(ORDER)}
-    return dict(sorted(found.items(), key=lambda pair: order.get(pair[0].split()[0], len(order))))
+    return dict(sorted(found.items(), key=lambda pair: place(pair[0])))
 
 
 def _files(folder: Path) -> Iterable[Path]:

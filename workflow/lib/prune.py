@@ -1,11 +1,22 @@
 """Make room: remove from the store what no current manifest lists."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from icb import InputError
 from workflow.lib import manifest
 from workflow.lib.store import CHECKPOINTS, STORE, Store
+
+TARGET = "prune"
+
+
+def require_alone(targets: Iterable[str]) -> None:
+    """Refuse to prune in a run that has other targets: what they are making is in no manifest yet."""
+    wanted = set(targets)
+    if TARGET in wanted and wanted != {TARGET}:
+        others = ", ".join(sorted(wanted - {TARGET}))
+        raise InputError(f"{TARGET}: got it beside {others}, expected it alone: it removes what others are making")
 
 
 def prune(manifests: Sequence[str | os.PathLike[str]], optional: Sequence[str | os.PathLike[str]] = ()) -> int:

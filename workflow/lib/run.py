@@ -1,6 +1,5 @@
 """The beginning and the end of a run."""
 
-import fcntl
 import logging
 import os
 import re
@@ -11,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from icb import InputError, files
+from icb.locks import lock
 from workflow.lib import cluster, manifest, progress
 from workflow.lib.job import LOCK, RUN
 
@@ -18,6 +18,8 @@ RESULTS = "results"
 LPIPS = f"{RESULTS}/lpips.json"
 SCHEDULER_LOGS = f"{RESULTS}/logs/slurm"
 SHOWN = 20
+LISTS = (f"{RESULTS}/captures.parquet", f"{RESULTS}/metrics/left_out.parquet")
+"""The tables that say what was left out."""
 
 # How icb.files.write calls a file, and the simulator a folder, that is not yet whole.
 UNFINISHED = re.compile(r"\..+-[0-9a-f]{12}(\.\w+)?")
@@ -27,34 +29,23 @@ _lock: int | None = None
 
 
 def take(path: str | os.PathLike[str] = LOCK) -> int:
-    """Take the results for this process until it ends, however it ends."""
+    """Take the results for this process until it ends, however it ends; where there are locks, for it alone."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock(handle, wait=False)
     except BlockingIOError:
         holder = os.pread(handle, 200, 0).decode(errors="replace").strip()
         os.close(handle)
         raise InputError(
             f"{path}: another run ({holder or 'unknown'}) is at work on these results; wait for it to end"
         ) from None
-    except OSError:
-        pass  # a file system without locks: go on without one
     token = secrets.token_hex(8)
     os.ftruncate(handle, 0)
     os.pwrite(handle, f"process {os.getpid()} on {os.uname().nodename}, run {token}\n".encode(), 0)
     os.fsync(handle)  # jobs on other machines read it
     os.environ[RUN] = token  # which the jobs inherit: see workflow.lib.job
     return handle
-
-
-def _is_held(handle: int) -> bool:
-    """Whether there is a lock, or the file system knows none: then nobody can tell whose jobs there are."""
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 def known_samples(manifests: Iterable[str | os.PathLike[str]]) -> list[tuple[str, str]]:
@@ -94,7 +85,7 @@ def begin(plan: Mapping[str, int], name: str | None = None) -> None:
     """
     global _lock, _monitor
     _lock = take()
-    if _is_held(_lock):
+    if lock(_lock, wait=False):  # it is ours; without locks nobody can tell whose jobs there are
         cluster.take_over(name)
     sweep()
     progress.begin(plan)
@@ -102,30 +93,35 @@ def begin(plan: Mapping[str, int], name: str | None = None) -> None:
     _monitor.__enter__()
 
 
-def end(success: bool, manifests: Iterable[str | os.PathLike[str]], failed: Sequence[str] = ()) -> None:
-    """Say what was computed, what was there already, what was left out and why, and the logs of what ``failed``."""
+def end(success: bool, outputs: Sequence[str], failed: Sequence[str] = ()) -> None:
+    """Say what was computed, what was there already, what was left out and why, and the logs of what ``failed``.
+
+    ``outputs`` are the files that the run was to make or found up to date.
+    """
     if _monitor is not None:
         _monitor.__exit__(None, None, None)
-    print(summary(success, manifests, failed), file=sys.stderr, flush=True)
+    print(summary(success, outputs, failed), file=sys.stderr, flush=True)
 
 
-def summary(success: bool, manifests: Iterable[str | os.PathLike[str]], failed: Sequence[str] = ()) -> str:
+def summary(success: bool, outputs: Sequence[str], failed: Sequence[str] = ()) -> str:
     """The last words of a run."""
     lines = []
     for name, stage in progress.stages().items():
         parts = [f"{stage.counts[what]} {what}" for what in progress.MARKS if stage.counts[what]]
         lines.append(f"{name}: {', '.join(parts) or 'nothing'}")
-    left_out = manifest.read_all(path for path in manifests if Path(path).exists()).left_out
+    manifests = sorted(path for path in outputs if path.startswith(f"{manifest.FOLDER}/") and Path(path).exists())
+    # A capture may be worked on by itself and with all others in one run.
+    found = dict.fromkeys(manifest.read_all(manifests).left_out)
+    left_out = sorted(found, key=lambda row: progress.place(row.stage))
     if left_out:
-        lines.append(
-            f"Left out: {len(left_out)} (all of them: results/captures.parquet, results/metrics/left_out.parquet)"
-        )
+        tables = ", ".join(path for path in LISTS if success and path in outputs)
+        lines.append(f"Left out: {len(left_out)}" + (f" (listed in {tables})" if tables else ""))
         for row in left_out[:SHOWN]:
             where = " ".join(filter(None, [row.stage, row.model]))
             lines.append(f"  {row.id or row.unit} ({where}): {row.reason}")
         if len(left_out) > SHOWN:
             lines.append(f"  and {len(left_out) - SHOWN} more")
-    if Path(LPIPS).exists() and (reason := files.load_json(LPIPS).get("reason")):
+    if LPIPS in outputs and Path(LPIPS).exists() and (reason := files.load_json(LPIPS).get("reason")):
         lines.append(f"No LPIPS: {reason}")
     if not success:
         lines.append(f"The run did not end well. Jobs that failed: {len(failed)}; their logs:")

@@ -2,8 +2,14 @@
 
 import os
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 
 from workflow.lib import manifest
+
+
+def matches(name: str, patterns: Iterable[str]) -> bool:
+    """Whether any pattern, with ``*``, ``?`` and ``[...]``, fits the name."""
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def select(output: str | os.PathLike[str], paths: Iterable[str | os.PathLike[str]], units: Iterable[str]) -> None:

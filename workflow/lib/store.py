@@ -4,18 +4,18 @@ An entry is a folder named by its key, a hash over the content of its inputs, it
 It is filled beside its place and moved there in one step: what is in place is whole, and is never made twice.
 """
 
-import fcntl
 import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from icb import InputError, files
 from icb.errors import OutputError
+from icb.locks import lock
 
 STORE = "results/store"
 RECORD = "record.json"
@@ -147,13 +147,12 @@ def _settle(path: Path) -> None:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Hold a lock file, which is gone afterwards. Where a file system knows no locks, go on without."""
+    """Hold a lock file, which is gone afterwards. Where the file system knows no locks, go on without."""
     path.parent.mkdir(parents=True, exist_ok=True)
     while True:
         handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
         try:
-            with suppress(OSError):
-                fcntl.flock(handle, fcntl.LOCK_EX)
+            lock(handle)
             try:
                 current = path.stat().st_ino == os.fstat(handle).st_ino
             except FileNotFoundError:

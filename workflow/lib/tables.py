@@ -4,7 +4,6 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -187,15 +186,22 @@ def write_blur(output: str | os.PathLike[str], samples: Paths, scores: Paths) ->
 
 def _metric_row(made: Row, entry: Row) -> Row:
     """The row of an estimate: ``made`` is the entry of its sample."""
-    sample, record, parameters = made["row"], entry["record"], entry["parameters"]
-    row: dict[str, Any] = {field.name: sample[field.name] for field in SAMPLE_FIELDS if field.name != "model"}
-    row |= {"model": entry["model"], "kind": parameters["model"]}
-    row |= {name: parameters.get(name) for name in ("n", "sigma")}
+    sample, record = made["row"], entry["record"]
+    row = _model_row(sample, entry) | {"averaging": sample["averaging"]}
     row |= {name: record[name] for name in ("layers", "kernel_size", "seconds", "peak_memory", "estimate_sha256")}
     row |= entry["score"]
-    row |= {"averaging": sample["averaging"], "sample_sha256": sample["sample_sha256"], "code_sha256": entry["code"]}
-    row["configuration_sha256"] = digest({"build": made["settings"], "parameters": parameters})
-    return row | {f"{name}_version": version for name, version in record["versions"].items()}
+    row["configuration_sha256"] = digest({"build": made["settings"], "parameters": entry["parameters"]})
+    return row
+
+
+def _model_row(sample: Row, entry: Row) -> Row:
+    """What every row about a model and a sample says of the two, and of what it was made with."""
+    parameters = entry["parameters"]
+    row = {field.name: sample[field.name] for field in SAMPLE_FIELDS if field.name != "model"}
+    row |= {"model": entry["model"], "kind": parameters["model"]}
+    row |= {name: parameters.get(name) for name in ("n", "sigma")}
+    row |= {"sample_sha256": sample["sample_sha256"], "code_sha256": entry["code"]}
+    return row | {f"{name}_version": version for name, version in entry["record"]["versions"].items()}
 
 
 def write_restorations(output: str | os.PathLike[str], samples: Paths, scores: Paths) -> None:
@@ -235,13 +241,8 @@ def write_costs(output: str | os.PathLike[str], costs: str | os.PathLike[str]) -
     """``costs.parquet``: one row for each sample and model that was measured."""
     rows = []
     for entry in manifest.read(costs).entries:
-        sample, record, parameters = entry["sample"], entry["record"], entry["parameters"]
-        row = {field.name: sample[field.name] for field in SAMPLE_FIELDS if field.name != "model"}
-        row |= {"model": entry["model"], "kind": parameters["model"], "sample_sha256": sample["sample_sha256"]}
-        row |= {name: parameters.get(name) for name in ("n", "sigma")}
-        row |= {name: value for name, value in record.items() if name != "versions"}
-        row |= {f"{name}_version": version for name, version in record["versions"].items()}
-        rows.append({**row, "code_sha256": entry["code"]})
+        cost = {name: value for name, value in entry["record"].items() if name != "versions"}
+        rows.append(_model_row(entry["sample"], entry) | cost)
     write_table(rows, COSTS_SCHEMA, output, ("dataset", "id", "model"))
 
 

@@ -55,11 +55,20 @@ def list_captures(folder: str | os.PathLike[str]) -> list[Unit]:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError as error:
         raise InputError(f"{folder}: expected a folder of captures: {error.strerror}") from None
+    shown = {entry: _may_be_folder(entry) for entry in entries if not entry.name.startswith(".")}
     return [
-        Unit(entry.name if entry.is_dir() else Path(entry.name).stem, entry.path, CAPTURED)
-        for entry in entries
-        if not entry.name.startswith(".") and (entry.is_dir() or entry.name.endswith(".npz"))
+        Unit(entry.name if folder else Path(entry.name).stem, entry.path, CAPTURED)
+        for entry, folder in shown.items()
+        if folder or entry.name.endswith(".npz")
     ]
+
+
+def _may_be_folder(entry: os.DirEntry[str]) -> bool:
+    """Also for what cannot be told, such as a link to itself: whoever looks into it says why it is left out."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return True
 
 
 def list_published(root: str | os.PathLike[str]) -> list[Unit]:
@@ -104,7 +113,7 @@ def fingerprint(unit: Unit) -> str:
         roots: Sequence[Path] = [Path(unit.path) / entry for entry in _entries(unit)]
     else:
         # The mark of simulated captures lies beside one that is a single file.
-        mark = [] if Path(unit.path).is_dir() else [Path(unit.path).with_name(MARK)]
+        mark = [] if os.path.isdir(unit.path) else [Path(unit.path).with_name(MARK)]  # noqa: PTH112 (never raises)
         roots = [Path(unit.path), *mark]
     digest = hashlib.sha256()
     entered: set[tuple[int, int]] = set()

@@ -8,7 +8,7 @@ from pathlib import Path
 # The project's own packages are imported from the repository, here and in scripts.
 sys.path.insert(0, str(workflow.basedir))
 
-from workflow.lib import cluster, configuration, job, manifest, models, run, summaries
+from workflow.lib import cluster, configuration, job, manifest, models, progress, prune, run, summaries
 from workflow.lib.code_version import code_version
 from workflow.lib.shards import Shards, label
 from workflow.lib.units import SIMULATED, fingerprint
@@ -300,31 +300,29 @@ def blur_code(wildcards):
 SHARDS = {"restore_samples": restorations, "score_restorations": scored_restorations}
 
 
-# Manifests of single captures, where these are what was asked for.
-ONE = []
-
-
-def _members(job, shard):
-    """The captures of a job's shard. There are shards only once all archives are unpacked."""
+def _items(job):
+    """How many captures a job works on. There are shards only once all archives are unpacked."""
+    if not (shard := job.wildcards.get("shard")):
+        return 1
     groups = ablations() if job.wildcards.get("scope") == "ablation" else SHARDS.get(job.rule.name, shards)()
-    return groups.members(shard)
+    return len(groups.members(shard))
 
 
 def begin_run():
     """Take the results for this run, and start to say how far it is."""
     cluster.refuse_arrays(getattr(workflow.executor_settings, "array_jobs", None))
-    plan = {}
-    for job in workflow.dag.needrun_jobs():
-        if stage := job.params.get("stage"):
-            shard = job.wildcards.get("shard")
-            plan[f"{stage}/{shard or ''.join(job.wildcards[-1:])}"] = len(_members(job, shard)) if shard else 1
+    prune.require_alone(workflow.dag_settings.targets)
+    plan = {
+        progress.job_name(stage, job.output[0]): _items(job)
+        for job in workflow.dag.needrun_jobs()
+        if (stage := job.params.get("stage"))
+    }
     run.begin(plan, name=getattr(workflow.scheduler._executor, "run_uuid", None))
-    ONE.extend(path for job in workflow.dag.jobs for path in job.output if path.startswith(f"{SINGLE}/"))
 
 
 def end_run(success):
-    """Say what was done and what was left out; of a run that could not even unpack all archives, what is known."""
-    known = ONE or [*all_manifests(None), PAGES, *ablation_manifests(None)] if all_unpacked() else []
+    """Say what was done, and what was left out of all that this run was to make or found up to date."""
+    outputs = [str(path) for job in workflow.dag.jobs for path in job.output]
     # By name, because a job that was killed on another machine could not say so here.
     failed = sorted(str(log) for job in getattr(workflow.scheduler, "failed", ()) for log in job.log)
-    run.end(success, known, failed)
+    run.end(success, outputs, failed)

@@ -9,7 +9,7 @@ rule figures:
 
 rule draw_figures:
     input:
-        index="results/datasets/index.parquet",
+        samples=manifests("samples"),
         blur="results/metrics/blur.parquet",
         restoration="results/metrics/restoration.parquet",
         history="results/metrics/history.parquet",

@@ -55,8 +55,7 @@ def minutes(each, jobs="samples_per_job"):
 
 def fit_minutes(wildcards, attempt):
     """Run time of a job of restorations: 200 minutes for 400 epochs of a whole picture on one core, twice over."""
-    epochs = max((method["epochs"] for method in METHODS.values()), default=0)
-    return minutes(epochs, "restorations_per_job")(wildcards, attempt)
+    return minutes(METHODS[wildcards.method]["epochs"], "restorations_per_job")(wildcards, attempt)
 
 
 def fit_gpus(wildcards):

@@ -53,7 +53,8 @@ rule tabulate_one_restoration:
 # A capture may not hide a target of the workflow.
 TARGETS = {rule.name for rule in workflow.rules} | {"all"}
 
-for name, named in one_names().items():
+# What runs a job on another machine is given the job, not the id.
+for name, named in (one_names() if workflow.is_main_process else {}).items():
     if name not in TARGETS:
 
         rule:

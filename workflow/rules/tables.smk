@@ -107,6 +107,8 @@ rule measure_costs:
     params:
         stage="costs",
         models=MODELS,
+        # Each model has one of its own.
+        code="",
         codes=cost_codes,
         patterns=config["costs"]["samples"],
         threads=config["costs"]["threads"],

@@ -6,5 +6,5 @@ with job(snakemake.log[0], threads=snakemake.threads):
     from workflow.lib.manifest import Task
     from workflow.lib.stages.blur import blur_samples
 
-    task = Task.of(snakemake.output[0], snakemake.wildcards.shard, snakemake.params)
+    task = Task.of(snakemake.output[0], snakemake.params)
     blur_samples(task, snakemake.input[0], name=snakemake.wildcards.model, model=snakemake.params.model)

@@ -7,5 +7,5 @@ with job(snakemake.log[0], threads=snakemake.threads):
     from workflow.lib.manifest import Task
     from workflow.lib.stages.samples import build_samples
 
-    task = Task.of(snakemake.output[0], snakemake.wildcards.shard, snakemake.params)
+    task = Task.of(snakemake.output[0], snakemake.params)
     build_samples(task, snakemake.input[0], options=Options(**snakemake.params.options))

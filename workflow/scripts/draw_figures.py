@@ -9,7 +9,7 @@ with job(snakemake.log[0], threads=snakemake.threads):
 
     given, wanted = snakemake.input, snakemake.params
     run = read_run(
-        index=given.index,
+        samples=given.samples,
         tables=(given.blur, given.restoration, given.history),
         blurred=given.blurred,
         restored=given.restored,

@@ -9,5 +9,5 @@ with job(snakemake.log[0], threads=snakemake.threads):
     from workflow.lib.units import Unit
 
     units = [Unit(row["name"], row["path"], row["origin"], row["dataset"]) for row in snakemake.params.units]
-    task = Task.of(snakemake.output[0], snakemake.wildcards.shard, snakemake.params)
+    task = Task.of(snakemake.output[0], snakemake.params)
     index_captures(task, units, options=Options(**snakemake.params.options), taken=snakemake.params.taken)

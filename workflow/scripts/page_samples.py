@@ -9,7 +9,7 @@ with job(snakemake.log[0]):
 
     given = snakemake.input
     page_samples(
-        Task.of(snakemake.output[0], "all", snakemake.params),
+        Task.of(snakemake.output[0], snakemake.params),
         index=given.index,
         metrics={"blur": given.blur, "restoration": given.restoration},
         pictures={"blur": given.blurred, "restoration": given.restored},

@@ -9,7 +9,7 @@ with job(snakemake.log[0], threads=snakemake.threads), one_gpu(wanted=wanted) as
     from workflow.lib.manifest import Task
     from workflow.lib.stages.restore import restore_samples
 
-    task = Task.of(snakemake.output[0], snakemake.wildcards.shard, snakemake.params)
+    task = Task.of(snakemake.output[0], snakemake.params)
     restore_samples(
         task,
         snakemake.input,

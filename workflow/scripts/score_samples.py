@@ -6,6 +6,6 @@ with job(snakemake.log[0], threads=snakemake.threads):
     from workflow.lib.manifest import Task
     from workflow.lib.stages.score import score_samples
 
-    task = Task.of(snakemake.output[0], snakemake.wildcards.shard, snakemake.params)
+    task = Task.of(snakemake.output[0], snakemake.params)
     given, wanted = snakemake.input, snakemake.params
     score_samples(task, given.samples, given.estimates, wanted.units, target=wanted.target, weights=given.weights)

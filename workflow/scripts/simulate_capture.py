@@ -6,9 +6,9 @@ with job(snakemake.log[0], threads=snakemake.threads):
     from pathlib import Path
 
     from datasets.simulate.default_set import Capture, simulate_set
-    from workflow.lib.progress import Ticker
+    from workflow.lib.progress import Ticker, job_name
 
-    ticker = Ticker(f"simulate/{snakemake.wildcards.capture}")
+    ticker = Ticker(job_name(snakemake.params.stage, snakemake.output[0]))
     ticker.begin(1)
     settings = snakemake.params.settings
     simulate_set(Path(snakemake.output[0]).parent, [Capture(**settings["capture"])], **settings["shared"])

@@ -5,15 +5,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from icb.measure import measured
+from icb.pictures import as_unit
 from workflow.lib import manifest
-from workflow.lib.estimates import describe_operator, read_sample, write_estimate
+from workflow.lib.estimates import content_of, describe_operator, read_sample, row_of, write_estimate
 from workflow.lib.manifest import LeftOut, Row, Task
 from workflow.lib.models import build_operator, warm_up
 from workflow.lib.store import Record
-from workflow.lib.units import digest, printable_name
+from workflow.lib.units import digest
 from workflow.lib.versions import versions
 
 STAGE = "blur"
@@ -31,22 +30,16 @@ def blur_samples(
     warm_up(model)
 
     def blur_one(sample: Row) -> tuple[list[Row], bool]:
-        same = {"sample": sample["row"]["sample_sha256"], "dataset": sample["dataset"], "id": sample["id"]}
-        key = digest({"stage": STAGE, "code": task.code, **same, "model": dict(model)})
+        key = digest({"stage": STAGE, "code": task.code, **content_of(sample), "model": dict(model)})
         entry = task.store.obtain(STAGE, key, lambda folder: _blur(sample, model, folder))
-        row = {"unit": sample["unit"], "id": sample["id"], "dataset": sample["dataset"], "model": name}
-        row |= {"stage": STAGE, "key": key}
-        return [{**row, "parameters": dict(model), "code": task.code, "record": entry.record}], entry.made
+        return [row_of(STAGE, sample, name, model, task.code, entry)], entry.made
 
-    def blame(sample: Row, reason: str) -> LeftOut:
-        return LeftOut(STAGE, printable_name(sample["unit"]), sample["id"], sample["dataset"], name, reason)
-
-    task.run(items, blur_one, blame)
+    task.run(items, blur_one, lambda sample, reason: LeftOut.of(STAGE, sample, name, reason))
 
 
 def _blur(entry: Row, model: Mapping[str, Any], folder: Path) -> Record:
     sample = read_sample(entry)
-    sharp = sample.sharp.astype(np.float32) / np.float32(255)
+    sharp = as_unit(sample.sharp)
     with measured() as cost:
         blur = build_operator(model, sample.depth, sample.trajectory, sample.camera)
         estimate = blur(sharp)

@@ -8,7 +8,7 @@ from datasets.build import Options, windows
 from datasets.capture import hash_files, source_hash
 from datasets.readers import format_of, open_capture
 from datasets.sample import check_id
-from icb import InputError
+from icb import InputError, files
 from workflow.lib.manifest import LeftOut, Row, Task
 from workflow.lib.store import Record
 from workflow.lib.units import PUBLISHED, Unit, digest, fingerprint, printable, printable_name
@@ -32,11 +32,11 @@ def index_captures(
         if unit.key in taken:
             raise InputError(taken[unit.key])
         # The files' times stand for their content, so that a large capture is read once and not in every run.
-        files = fingerprint(unit)
-        sources = {"unit": unit.key, "path": printable(str(Path(unit.path).absolute())), "files": files}
+        state = fingerprint(unit)
+        sources = {"unit": unit.key, "path": printable(str(Path(unit.path).absolute())), "files": state}
         key = digest({"stage": STAGE, "code": task.code, **sources, "window": options.window, "stride": options.stride})
         entry = task.store.obtain(STAGE, key, lambda folder: describe(unit, options))
-        row = {"unit": unit.key, "path": unit.path, "origin": unit.origin, "key": key, "files": files}
+        row = {"unit": unit.key, "path": unit.path, "origin": unit.origin, "key": key, "files": state}
         return [{**row, **entry.record}], entry.made
 
     def blame(unit: Unit, reason: str) -> LeftOut:
@@ -51,7 +51,8 @@ def describe(unit: Unit, options: Options) -> Record:
         assert unit.dataset is not None
         folder = Path(unit.path)
         found = published.sample_files(folder, unit.dataset, check_id(unit.name))
-        found += [path for path in [folder / provenance.entry(unit.name)] if path.exists()]
+        with files.reading(folder):
+            found += [path for path in [folder / provenance.entry(unit.name)] if path.exists()]
         return {
             "format": PUBLISHED,
             "dataset": unit.dataset,

@@ -5,15 +5,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from icb import InputError
 from workflow.lib import manifest
+from workflow.lib.estimates import content_of, row_of
 from workflow.lib.manifest import LeftOut, Row, Task
+from workflow.lib.selection import matches
 from workflow.lib.store import Record
-from workflow.lib.units import digest, printable_name
+from workflow.lib.units import digest
 from workflow.lib.versions import versions
 
 STAGE = "costs"
@@ -47,25 +48,19 @@ def measure_costs(
     def measure_one(item: tuple[Row, str]) -> tuple[list[Row], bool]:
         sample, name = item
         model = dict(models[name])
-        same = {"sample": sample["row"]["sample_sha256"], "model": model, "threads": threads}
-        key = digest({"stage": STAGE, "code": codes[name], **same})
+        key = digest({"stage": STAGE, "code": codes[name], **content_of(sample), "model": model, "threads": threads})
         entry = task.store.obtain(STAGE, key, lambda _: _measure(sample, model, threads))
-        row = {"unit": sample["unit"], "id": sample["id"], "dataset": sample["dataset"], "model": name}
-        row |= {"stage": STAGE, "key": key, "parameters": model, "code": codes[name], "sample": sample["row"]}
-        return [{**row, "record": entry.record}], entry.made
+        row = row_of(STAGE, sample, name, model, codes[name], entry)
+        return [{**row, "sample": sample["row"]}], entry.made
 
-    def blame(item: tuple[Row, str], reason: str) -> LeftOut:
-        sample, name = item
-        return LeftOut(STAGE, printable_name(sample["unit"]), sample["id"], sample["dataset"], name, reason)
-
-    task.run(items, measure_one, blame)
+    task.run(items, measure_one, lambda item, reason: LeftOut.of(STAGE, item[0], item[1], reason))
 
 
 def choose(samples: Sequence[Row], patterns: Sequence[str] | None) -> list[Row]:
     """The samples that some pattern names, or the largest of each dataset: most pixels, then most poses."""
     ordered = sorted(samples, key=lambda row: (row["dataset"], row["id"]))
     if patterns is not None:
-        return [row for row in ordered if any(fnmatchcase(row["id"], pattern) for pattern in patterns)]
+        return [row for row in ordered if matches(row["id"], patterns)]
     largest: dict[str, Row] = {}
     for row in ordered:
         if row["dataset"] not in largest or _size(row) > _size(largest[row["dataset"]]):
@@ -78,16 +73,17 @@ def _size(row: Row) -> tuple[int, int]:
 
 
 def _measure(sample: Row, model: Mapping[str, Any], threads: int) -> Record:
-    request = {"folder": sample["folder"], "dataset": sample["dataset"], "name": sample["id"]}
-    command = [sys.executable, "-m", "workflow.lib.cost", json.dumps({**request, "model": model, "threads": threads})]
+    request = {"sample": sample, "model": model, "threads": threads}
+    command = [sys.executable, "-m", "workflow.lib.cost", json.dumps(request)]
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     print(done.stderr, end="", flush=True)
     if done.returncode:
+        # Of what is the sample's own fault, the process would have told.
         said = (done.stderr.strip() or "killed").splitlines()[-1]
-        # Of a process that was killed or had too little memory, the machine is to blame and not the sample.
-        kind = MemoryError if done.returncode < 0 or "MemoryError" in said else InputError
-        raise kind(f"{sample['id']}: cannot be measured: {said}")
-    record: Record = json.loads(done.stdout)
-    return {**record, "versions": versions()}
+        raise ChildProcessError(f"{sample['id']}: cannot be measured: {said}")
+    answer = json.loads(done.stdout)
+    if "left_out" in answer:
+        raise InputError(f"{sample['id']}: cannot be measured: {answer['left_out']}")
+    return {**answer["cost"], "versions": versions()}

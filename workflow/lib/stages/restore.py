@@ -6,21 +6,29 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 
 from icb.errors import CheckpointError
 from icb.measure import measured
+from icb.pictures import as_unit
 from icb.restoration import Restoration, Settings, restore
 from workflow.lib import manifest
 from workflow.lib.crop import Crop, cropped
-from workflow.lib.estimates import HISTORY, NETWORK, describe_operator, read_sample, write_estimate
+from workflow.lib.estimates import (
+    HISTORY,
+    NETWORK,
+    content_of,
+    describe_operator,
+    read_sample,
+    row_of,
+    write_estimate,
+)
 from workflow.lib.manifest import LeftOut, Row, Task
 from workflow.lib.models import build_operator
 from workflow.lib.store import CHECKPOINTS, Record
-from workflow.lib.units import digest, printable_name
+from workflow.lib.units import digest
 from workflow.lib.versions import versions
 
 STAGE = "restore"
@@ -47,23 +55,18 @@ def restore_samples(
 
     def restore_one(sample: Row) -> tuple[list[Row], bool]:
         part = None if crop is None else Crop.central((sample["row"]["height"], sample["row"]["width"]), crop)
-        same = {"sample": sample["row"]["sample_sha256"], "dataset": sample["dataset"], "id": sample["id"]}
         parameters = {"settings": asdict(checked), "model": dict(model), "crop": part and asdict(part)}
-        key = digest({"stage": STAGE, "code": task.code, **same, **parameters})
+        key = digest({"stage": STAGE, "code": task.code, **content_of(sample), **parameters})
 
         def make(folder: Path) -> Record:
             return _restore(sample, checked, model, part, threads, folder, CHECKPOINTS / f"{key}.safetensors")
 
         entry = task.store.obtain(STAGE, key, make)
         (CHECKPOINTS / f"{key}.safetensors").unlink(missing_ok=True)
-        row = {"unit": sample["unit"], "id": sample["id"], "dataset": sample["dataset"], "model": name}
-        row |= {"stage": STAGE, "key": key, "parameters": dict(model), "settings": asdict(checked), "code": task.code}
-        return [{**row, "record": entry.record}], entry.made
+        row = row_of(STAGE, sample, name, model, task.code, entry)
+        return [{**row, "settings": asdict(checked)}], entry.made
 
-    def blame(sample: Row, reason: str) -> LeftOut:
-        return LeftOut(STAGE, printable_name(sample["unit"]), sample["id"], sample["dataset"], name, reason)
-
-    task.run(items, restore_one, blame)
+    task.run(items, restore_one, lambda sample, reason: LeftOut.of(STAGE, sample, name, reason))
 
 
 def _restore(
@@ -85,7 +88,7 @@ def _restore(
 
     with measured() as cost:
         blur = build_operator(model, sample.depth, sample.trajectory, sample.camera)
-        blurry = sample.blurry.astype(np.float32) / np.float32(255)
+        blurry = as_unit(sample.blurry)
 
         def fit() -> Restoration:
             return restore(

@@ -12,7 +12,7 @@ from datasets.readers import open_capture
 from workflow.lib import manifest
 from workflow.lib.manifest import LeftOut, Row, Task
 from workflow.lib.store import Record
-from workflow.lib.units import PUBLISHED, Unit, check_unchanged, digest, printable_name
+from workflow.lib.units import PUBLISHED, Unit, check_unchanged, digest
 
 STAGE = "samples"
 
@@ -43,11 +43,7 @@ def build_samples(
         settings = _settings(capture, options, entry.record["row"])
         return [{**row, "settings": settings, "row": entry.record["row"]}], entry.made
 
-    def blame(item: tuple[Row, Row], reason: str) -> LeftOut:
-        capture, window = item
-        return LeftOut(STAGE, printable_name(capture["unit"]), window["id"], capture["dataset"], None, reason)
-
-    task.run(items, build_one, blame)
+    task.run(items, build_one, lambda item, reason: LeftOut.of(STAGE, {**item[0], "id": item[1]["id"]}, None, reason))
 
 
 def _settings(capture: Row, options: Options, row: Row) -> Row:

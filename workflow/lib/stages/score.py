@@ -4,18 +4,17 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from icb import InputError, files
 from icb.metrics.perceptual import Lpips
 from icb.metrics.quality import psnr
 from icb.metrics.score import score
+from icb.pictures import as_unit
 from workflow.lib import manifest
 from workflow.lib.crop import Crop, cropped
-from workflow.lib.estimates import ESTIMATE, read_sample
+from workflow.lib.estimates import read_estimate, read_sample
 from workflow.lib.manifest import LeftOut, Row, Task
-from workflow.lib.store import Record, intact
-from workflow.lib.units import digest, printable_name
+from workflow.lib.store import Record
+from workflow.lib.units import digest
 
 STAGE = "score"
 
@@ -69,10 +68,7 @@ def score_samples(
             scored += [{**row, "score_key": key, "score": entry.record} for row in rows]
         return scored, bool(missing[name])
 
-    def blame(name: tuple[str, str], reason: str) -> LeftOut:
-        return LeftOut(LEFT_OUT[target], printable_name(known[name]["unit"]), name[1], name[0], None, reason)
-
-    task.run(sorted(keys), score_one, blame)
+    task.run(sorted(keys), score_one, lambda name, reason: LeftOut.of(LEFT_OUT[target], known[name], None, reason))
 
 
 def _lpips(weights: str | os.PathLike[str], found: Mapping[str, str]) -> Lpips:
@@ -88,16 +84,10 @@ def _score(
 ) -> dict[str, Record]:
     """All metrics of the estimates of one sample, and the PSNR of having done nothing."""
     sample = cropped(read_sample(entry), crop)
-    reference, other = (getattr(sample, name).astype(np.float32) / np.float32(255) for name in (target, OTHER[target]))
+    reference, other = (as_unit(getattr(sample, name)) for name in (target, OTHER[target]))
     if lpips is not None and min(reference.shape[:2]) < lpips.network.least:
         lpips = None  # the network needs so many pixels; everything else can do with less
-    pictures = {key: _picture(place) for key, place in estimates.items()}
+    pictures = {key: read_estimate(place) for key, place in estimates.items()}
     unchanged = psnr(other, reference)
     scores = score(pictures, reference, depth=sample.depth, lpips=lpips)
     return {key: {**row, "psnr_unchanged": unchanged} for key, row in scores.items()}
-
-
-def _picture(place: Path) -> np.ndarray:
-    with intact(place):
-        picture = files.load_npy(place / ESTIMATE)
-    return picture
