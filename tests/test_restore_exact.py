@@ -196,9 +196,10 @@ def test_the_first_weights_are_those_of_a_siren() -> None:
 
 
 def test_the_benchmark_lets_the_literal_network_see_the_same_points() -> None:
-    s = bench_restore.bench_scene(192, 256)
+    s = bench_restore.layered_scene()
     blur = icb.ICB(s.depth, s.trajectory, s.camera, n=1.25)
     assert blur.radius[0] != blur.radius[1]
+    assert bench_restore.layers_seen(blur) == 25 and bench_restore.kernel_of(blur) == 35
     ours = Frame(*blur.shape, *blur.radius).patch(bench_restore.ROWS, bench_restore.COLUMNS)
     torch.testing.assert_close(bench_restore.literal_points(blur).reshape(-1, 2), ours, atol=1e-6, rtol=0)
 
