@@ -108,6 +108,17 @@ def test_what_is_not_kept_is_made_again(kind: str, monkeypatch: pytest.MonkeyPat
         assert torch.equal(alike[0], alike[1]) and torch.equal(alike[0], alike[2])
 
 
+def test_on_a_gpu_a_patch_of_the_paper_is_kept() -> None:
+    """Its chunks are larger than the patch; tensors on no device have sizes, and that is all it takes."""
+    frame = Frame(192, 256, 17, 17)
+    network = Network(Settings(), frame).to("meta")
+    points = frame.patch((0, 96), (0, 128)).to("meta")
+    assert points.shape[0] * 192 < evaluate.CHUNK_ELSEWHERE
+    assert evaluate.chunks_kept(points, *network.layers(), True) >= 1
+    # One chunk of the largest patch, with its activations, is more than may be kept.
+    assert evaluate.chunks_kept(torch.empty(10**6, 2, device="meta"), *network.layers(), True) == 0
+
+
 @kinds
 def test_few_sums_over_chunks_are_in_memory_at_a_time(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is as large as all weights: with 100 chunks at once, a wide network would need gigabytes."""

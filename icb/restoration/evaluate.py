@@ -64,9 +64,7 @@ class _Evaluation(torch.autograd.Function):
         values = points.new_empty(len(points), tensors[-2].shape[0])
         wanted = any(ctx.needs_input_grad)
         chunks = _chunks(points, tensors)
-        arrays = 2 * len(kinds) + (kinds.count("sine") if steepness else 0)
-        room = KEPT_BYTES // (arrays * chunks[0].stop * tensors[0].shape[0] * points.element_size())
-
+        room = chunks_kept(points, kinds, tensors, steepness)
         added = _InOrder()
 
         def work(index: int) -> tuple[_Kept | None, torch.Tensor]:
@@ -135,7 +133,14 @@ class _InOrder:
 
 def _chunks(points: torch.Tensor, tensors: Tensors) -> list[slice]:
     size = max(1, CHUNK.get(points.device.type, CHUNK_ELSEWHERE) // tensors[0].shape[0])
-    return [slice(first, first + size) for first in range(0, len(points), size)]
+    return [slice(first, min(first + size, len(points))) for first in range(0, len(points), size)]
+
+
+def chunks_kept(points: torch.Tensor, kinds: Sequence[str], tensors: Tensors, steepness: bool) -> int:
+    """How many chunks fit into :data:`KEPT_BYTES`: of each point, the :class:`_Kept` numbers of every unit."""
+    arrays = 2 * len(kinds) + (kinds.count("sine") if steepness else 0)
+    largest = _chunks(points, tensors)[0].stop
+    return KEPT_BYTES // (arrays * largest * tensors[0].shape[0] * points.element_size())
 
 
 def _forward(points: torch.Tensor, kinds: Sequence[str], tensors: Tensors, values: torch.Tensor | None) -> _Kept:
