@@ -12,8 +12,7 @@ import icb
 from icb.cli import deblur, main, render
 from icb.pictures import read_image, write_image
 from icb.restoration import Settings, load_network
-from tests.scenes import scene
-from tests.test_restore import smooth_picture
+from tests.scenes import scene, smooth_picture
 
 SIZE = (32, 45)
 QUICK = ["--width", "16", "--epochs", "3"]

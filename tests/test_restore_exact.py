@@ -16,8 +16,6 @@ from icb.restoration.loss import finite_steepness, make_patch, patch_loss
 from tests import literal_fit, reference
 from tests.bench import restore as bench_restore
 from tests.scenes import scene
-from tests.test_blur_exact import arguments
-from tests.test_restore_patches import literal_padded
 
 SIZE = (37, 53)
 kinds = pytest.mark.parametrize("kind", ["siren", "fourier"])
@@ -82,7 +80,7 @@ def test_loss_and_gradients_equal_the_literal_ones(
         whole = torch.nn.functional.pad(
             picture, (columns[0], SIZE[1] - columns[1], rows[0], SIZE[0] - rows[1])
         )  # what lies outside of the padded patch does not matter
-        return literal_padded(model, s, whole, operator.radius)[:, slice(*rows), slice(*columns)]
+        return reference.padded(model, whole, operator.radius, *s.tensors())[:, slice(*rows), slice(*columns)]
 
     target = 2 * photo[:, slice(*rows), slice(*columns)] - 1
     expected = literal_fit.loss(net, mine, blur, target, PENALTY)
@@ -245,7 +243,7 @@ def test_a_whole_fit_equals_the_literal_one(gradient: str) -> None:
     optimiser = torch.optim.Adam(net.parameters(), lr=5e-4)
     scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, epochs, eta_min=5e-6)
     points = literal_fit.grid(*SIZE, blur.radius)
-    mattes, kernels = reference.icb_parts(*arguments(s))
+    mattes, kernels = reference.icb_parts(*s.tensors())
     middle, (down, right) = kernels.shape[1] // 2, blur.radius
     y = 2 * torch.from_numpy(photo).permute(2, 0, 1).double() - 1
     places = [((0, 18), (0, 26)), ((0, 18), (26, 53)), ((18, 37), (0, 26)), ((18, 37), (26, 53))]

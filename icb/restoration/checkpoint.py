@@ -37,12 +37,12 @@ class Inputs:
     """
 
 
-def identify(blurry: np.ndarray, blur: Blur) -> Inputs:
-    """Of a photo (H, W, 3) float32 and an operator."""
+def identify(blurry: np.ndarray, blur: Blur, device: torch.device) -> Inputs:
+    """Of a photo (H, W, 3) float32 and an operator, which is asked on the device of the fit."""
     random = np.random.default_rng(0)
     noise = random.random((3, *blur.shape), np.float32)
     with torch.no_grad():
-        sums = blur(torch.from_numpy(noise)).to("cpu", torch.float64).numpy()
+        sums = blur(torch.from_numpy(noise).to(device)).to("cpu", torch.float64).numpy()
     sums = sums * random.choice([-1.0, 1.0], sums.shape)
     for axis in (1, 2):
         size = sums.shape[axis]
@@ -58,9 +58,11 @@ class Keeper:
     checkpoint is first offered, and written when what it holds has been confirmed to give finite numbers.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None, seconds: float, photo: np.ndarray, blur: Blur) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str] | None, seconds: float, photo: np.ndarray, blur: Blur, device: torch.device
+    ) -> None:
         self._path, self._seconds = path, seconds
-        self._inputs = None if path is None else identify(photo, blur)
+        self._inputs = None if path is None else identify(photo, blur, device)
         self._offered: tuple[int, bytes] | None = None
         self._packed = time.monotonic()
         self._epochs = 0

@@ -74,12 +74,12 @@ def restore(
     """
     settings = settings_of(settings, changes)
     frame = frame_of(blur)
-    photo = photo_of(blurry, blur.shape)
+    photo = photo_of(blurry, (frame.height, frame.width))
     chosen = device_of(device)
     with _threads(threads):
         network = Network(settings, frame).to(chosen)
         optimiser = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
-        keeper = Keeper(checkpoint, checkpoint_seconds, photo, blur)
+        keeper = Keeper(checkpoint, checkpoint_seconds, photo, blur, chosen)
         rows = keeper.resume(network, optimiser)
         target = torch.from_numpy(np.ascontiguousarray(photo.transpose(2, 0, 1))).to(chosen)
         places = cut(frame.height, frame.width, settings.patch)

@@ -75,8 +75,7 @@ def times_of(name: str, s: Scene) -> dict[str, object]:
 def dense(model: str, s: Scene, x: np.ndarray) -> torch.Tensor:
     """The literal model in torch, float32, dense kernels: build and apply."""
     image = torch.from_numpy(x).permute(2, 0, 1).contiguous()
-    arguments = [torch.from_numpy(np.array(a)) for a in (s.depth, s.trajectory.poses, s.trajectory.weights)]
-    return getattr(reference, model)(image, *arguments, torch.from_numpy(s.camera.matrix))
+    return getattr(reference, model)(image, *s.tensors())
 
 
 def ratios(table: pd.DataFrame) -> pd.DataFrame:
