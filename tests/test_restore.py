@@ -255,7 +255,7 @@ class Identity:
 def test_an_operator_needs_no_adjoint(sharp: np.ndarray) -> None:
     blur = Identity(SIZE)
     loss = restore(sharp, blur, learning_rate=5e-3, **SMALL).history.loss
-    assert loss[-1] < 0.5 * loss[0]
+    assert loss[-1] < 0.8 * loss[0]
     with pytest.raises(icb.InputError, match="adjoint: Identity has none"):
         patch_of(blur, (0, 4), (0, 5)).adjoint(torch.zeros(3, 4, 5))
 

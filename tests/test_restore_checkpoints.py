@@ -1,5 +1,6 @@
 """Fits that are interrupted or diverge, and files that are not theirs."""
 
+import errno
 import json
 import signal
 import subprocess
@@ -14,8 +15,8 @@ import safetensors.torch
 import torch
 
 import icb
+from icb import tensors as archive
 from icb.restoration import Network, Settings, load_network, restore
-from icb.restoration import tensors as archive
 from icb.restoration.checkpoint import ROUNDING, identify
 from icb.restoration.frame import Frame
 from tests.fits import SIZE, SMALL, same
@@ -190,6 +191,27 @@ def test_checkpoints_that_cannot_be_gone_on_with(
         restore(blurry, blur, checkpoint=path, **SMALL)
     assert str(caught.value).startswith(str(path))
     assert path.read_bytes() == change(checkpoint)
+
+
+@pytest.mark.parametrize("fault", [OSError(errno.EIO, "Input/output error"), MemoryError()])
+def test_a_machine_at_fault_is_no_fault_of_the_checkpoint(
+    blurry: np.ndarray,
+    blur: icb.ICB,
+    checkpoint: bytes,
+    tmp_path: Path,
+    fault: Exception,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whoever sets aside a checkpoint that cannot be used keeps this one."""
+    path = tmp_path / "fit.safetensors"
+    path.write_bytes(checkpoint)
+
+    def fail(*_: object) -> None:
+        raise fault
+
+    monkeypatch.setattr("pathlib.Path.read_bytes" if isinstance(fault, OSError) else "safetensors.torch.load", fail)
+    with pytest.raises(type(fault)):
+        restore(blurry, blur, checkpoint=path, **SMALL)
 
 
 def test_checkpoints_of_another_photo_or_blur(

@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from icb import tensors as archive
 from icb.errors import CheckpointError, InputError
 from icb.patches import Blur
-from icb.restoration import tensors as archive
 from icb.restoration.frame import cut
 from icb.restoration.history import History
-from icb.restoration.network import Network, describe, read_description, shapes
+from icb.restoration.network import CHECKPOINT, Network, describe, read_description, shapes
 
 BLOCKS = 32
 ROUNDING = 1e-3
@@ -110,7 +110,7 @@ def pack(network: Network, optimiser: torch.optim.Adam, rows: list[dict[str, flo
     kept |= {f"history.{name}": torch.from_numpy(getattr(history, name)) for name in History.columns()}
     kept["probe"] = inputs.probe
     steps = int(optimiser.state[network.weights[0]]["step"])
-    described = {"kind": archive.CHECKPOINT, "steps": steps, "photo": inputs.photo}
+    described = {"kind": CHECKPOINT, "steps": steps, "photo": inputs.photo}
     return archive.pack(kept, described | describe(network.settings, network.frame))
 
 
@@ -118,7 +118,7 @@ def resume(
     path: str | os.PathLike[str], network: Network, optimiser: torch.optim.Adam, inputs: Inputs
 ) -> list[dict[str, float]]:
     """Fill network and optimiser as a file has them; returns the history's rows."""
-    found, described = archive.load(path, archive.CHECKPOINT)
+    found, described = archive.load(path, CHECKPOINT)
     _require_same(path, described, network, found, inputs)
     expected = {f"network.{name}": shape for name, shape in shapes(network.settings).items()}
     fitted = {name: tuple(parameter.shape) for name, parameter in network.named_parameters()}

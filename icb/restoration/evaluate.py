@@ -132,15 +132,21 @@ class _InOrder:
 
 
 def _chunks(points: torch.Tensor, tensors: Tensors) -> list[slice]:
-    size = max(1, CHUNK.get(points.device.type, CHUNK_ELSEWHERE) // tensors[0].shape[0])
-    return [slice(first, min(first + size, len(points))) for first in range(0, len(points), size)]
+    size = _chunk_size(points, tensors)
+    return [slice(first, first + size) for first in range(0, len(points), size)]
+
+
+def _chunk_size(points: torch.Tensor, tensors: Tensors) -> int:
+    """Points of a chunk: all there are, if they are few."""
+    largest = max(1, CHUNK.get(points.device.type, CHUNK_ELSEWHERE) // tensors[0].shape[0])
+    return min(len(points), largest)
 
 
 def chunks_kept(points: torch.Tensor, kinds: Sequence[str], tensors: Tensors, steepness: bool) -> int:
     """How many chunks fit into :data:`KEPT_BYTES`: of each point, the :class:`_Kept` numbers of every unit."""
     arrays = 2 * len(kinds) + (kinds.count("sine") if steepness else 0)
-    largest = _chunks(points, tensors)[0].stop
-    return KEPT_BYTES // (arrays * largest * tensors[0].shape[0] * points.element_size())
+    chunk = _chunk_size(points, tensors) * tensors[0].shape[0]
+    return KEPT_BYTES // (arrays * chunk * points.element_size())
 
 
 def _forward(points: torch.Tensor, kinds: Sequence[str], tensors: Tensors, values: torch.Tensor | None) -> _Kept:

@@ -39,6 +39,8 @@ class Restoration:
     """The sharp image, (H, W, 3) float32, nominally between 0 and 1, not clipped."""
     network: Network
     history: History
+    device: str
+    """Where it was fitted: ``"cpu"``, ``"cuda"``, ..."""
 
 
 def restore(
@@ -94,7 +96,7 @@ def restore(
         if not largest < LARGEST_COLOUR:
             raise _divergence(name, settings.epochs - 1, settings, f"colours of {largest}", keeper)
         keeper.confirm()
-        return Restoration(image, network.cpu(), History.of(rows))
+        return Restoration(image, network.cpu(), History.of(rows), str(chosen))
 
 
 def _epoch(
