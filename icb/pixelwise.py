@@ -15,7 +15,7 @@ from icb.checks import check_depth
 from icb.compiled.pixelwise import Homographies, Place, apply_rows, largest_displacements
 from icb.errors import InputError
 from icb.operator import Backend, BlurOperator, check_motion
-from icb.patches import BlurPatch, Span, check_patch, padded_shape
+from icb.patches import Span
 from icb.threads import bands, each_band, each_band_apart
 from icb.trajectory import Trajectory
 
@@ -125,16 +125,13 @@ class PixelWiseBlur(BlurOperator):
                     wanted[:, first:last].add_(moved, alpha=weight)
         return target
 
-    def patch(self, rows: Span, columns: Span) -> BlurPatch:
-        check_patch(self.shape, rows, columns)
+    def part(self, rows: Span, columns: Span) -> PixelWiseBlur:
         down, right = self.radius
-        shape = (rows[1] - rows[0], columns[1] - columns[0])
         part = copy.copy(self)
-        part.shape = padded_shape(shape, self.radius)
         part._depth = np.ascontiguousarray(self._depth[slice(*rows), slice(*columns)])
         part._place = Place(rows[0], columns[0], down, right)
         part._reach = float(down)
-        return BlurPatch(part, shape, self.radius, origin=(0, 0))
+        return part
 
     def _sources(self, device: torch.device, first: int, last: int) -> Iterator[tuple[torch.Tensor, float]]:
         """For each pose the pixels ``p - displacement(p)`` that rows ``first:last`` see, and its weight."""
