@@ -6,7 +6,9 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from icb.restoration import History, Restoration
+import icb
+from icb.restoration import History, Restoration, restore
+from tests.scenes import scene, smooth_picture
 
 SIZE = (36, 47)
 """Of the photo in the fixtures ``sharp``, ``blur`` and ``blurry``."""
@@ -22,6 +24,16 @@ def same(one: Restoration, other: Restoration) -> bool:
     columns = [name for name in History.columns() if name != "seconds"]
     alike = alike and all(np.array_equal(getattr(one.history, c), getattr(other.history, c)) for c in columns)
     return alike and np.array_equal(one.image, other.image)
+
+
+def tiny_images() -> dict[str, np.ndarray]:
+    """Restored through either model; small enough for blur that is not compiled."""
+    s, images = scene(9, 11, "pan-tilt", 2.0), {}
+    for name, model in (("icb", icb.ICB), ("pwb", icb.PWB)):
+        blur = model(s.depth, s.trajectory, s.camera)
+        photo = blur(smooth_picture(9, 11))
+        images[name] = restore(photo, blur, width=16, hidden=1, epochs=3, patch=(6, 6), threads=1).image
+    return images
 
 
 class Shift:

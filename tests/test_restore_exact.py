@@ -1,7 +1,11 @@
 """Loss, gradients and steps of a fit against a literal one with double backward."""
 
 import math
+import os
+import subprocess
+import sys
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +19,7 @@ from icb.restoration.frame import Frame, cut
 from icb.restoration.loss import finite_steepness, make_patch, patch_loss
 from tests import literal_fit, reference
 from tests.bench import restore as bench_restore
+from tests.fits import tiny_images
 from tests.scenes import scene
 
 SIZE = (37, 53)
@@ -151,6 +156,21 @@ def test_without_the_compiled_sine_the_result_is_the_same(monkeypatch: pytest.Mo
         results.append([values.detach(), steepness.detach(), *gradients(network)])
     for one, other in zip(*results, strict=True):
         torch.testing.assert_close(one, other, atol=3e-6 * float(other.abs().max()), rtol=0)
+
+
+def test_where_nothing_is_compiled_a_fit_ends_in_the_same_image(tmp_path: Path) -> None:
+    code = (
+        "import sys, numpy\n"
+        "from icb.compiled.sine import sine_and_cosine\n"
+        "from tests.fits import tiny_images\n"
+        "assert type(sine_and_cosine).__name__ == 'function'\n"
+        "numpy.savez(sys.argv[1], **tiny_images())\n"
+    )
+    command, environment = [sys.executable, "-c", code, str(tmp_path / "images.npz")], {"NUMBA_DISABLE_JIT": "1"}
+    subprocess.run(command, check=True, cwd=Path(__file__).parent.parent, env=os.environ | environment)
+    plain = np.load(tmp_path / "images.npz")
+    for name, image in tiny_images().items():
+        np.testing.assert_allclose(plain[name], image, atol=1e-5)
 
 
 def test_values_and_gradients_do_not_depend_on_the_number_of_threads() -> None:

@@ -212,7 +212,10 @@ def _sine(angles: torch.Tensor) -> torch.Tensor:
 
 
 def uses_compiled_sine(angles: torch.Tensor) -> bool:
-    """Whether the compiled sine can be used; torch's is slower, and gives the same to 2e-7."""
+    """Whether the compiled sine can be used; torch's is slower, and gives the same to 2e-7.
+
+    Numba is always there, as it is required; with ``NUMBA_DISABLE_JIT=1`` it compiles nothing.
+    """
     settings: Any = config
     return angles.device.type == "cpu" and angles.dtype == torch.float32 and not settings.DISABLE_JIT
 
