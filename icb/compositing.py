@@ -15,7 +15,7 @@ from icb.checks import check_depth, check_positive
 from icb.compiled.compositing import apply_stored, apply_walking, store_band
 from icb.layers import Layer, in_plane_motion, label_pixels, layer_bounds, layer_taps, layer_windows
 from icb.operator import Backend, BlurOperator, check_motion
-from icb.patches import BlurPatch, Span, check_patch, padded_shape
+from icb.patches import Span
 from icb.threads import bands, each_band, each_band_apart
 from icb.trajectory import Trajectory
 
@@ -204,20 +204,17 @@ class ImageCompositingBlur(BlurOperator):
         if group:
             yield group
 
-    def patch(self, rows: Span, columns: Span) -> BlurPatch:
+    def part(self, rows: Span, columns: Span) -> ImageCompositingBlur:
         """As in the base class; layers, kernels and mattes are those of the whole image. It keeps all of its mattes."""
-        check_patch(self.shape, rows, columns)
         down, right = self.radius
-        shape = (rows[1] - rows[0], columns[1] - columns[0])
         part = copy.copy(self)
-        part.shape = padded_shape(shape, self.radius)
         part._bands = [
             _moved(self._within(band, rows), rows, columns, down, right)
             for band in self._bands
             if band.first < rows[1] and band.last > rows[0]
         ]
         part._on_device = {}
-        return BlurPatch(part, shape, self.radius, origin=(0, 0))
+        return part
 
     def _within(self, band: _Band, rows: Span) -> _Band:
         """A band with its mattes, which are made for these rows alone if they were not kept."""

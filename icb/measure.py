@@ -37,8 +37,16 @@ class Peak:
 
     def bytes(self) -> int | None:
         """The peak so far; None where the system does not say."""
-        now = _status("VmHWM")
+        now = process_peak()
         return None if self._before is None or now is None else max(0, now - self._before)
+
+
+def process_peak() -> int | None:
+    """The most bytes that the process has held so far; None where the system does not say.
+
+    Unlike the record of usage, without what the process that started this one held.
+    """
+    return _status("VmHWM")
 
 
 def _status(key: str) -> int | None:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from icb.camera import Camera
 from icb.checks import FLOATS
 from icb.errors import InputError
-from icb.patches import BlurPatch, Span, whole_patch
+from icb.patches import BlurPatch, Image, Span, check_patch, padded_shape, whole_patch
 from icb.trajectory import Trajectory
 
 if TYPE_CHECKING:
     import torch
 
 Backend = Literal["auto", "compiled", "torch"]
-Image = TypeVar("Image", "np.ndarray", "torch.Tensor")
 
 
 class BlurOperator(ABC):
@@ -65,10 +64,24 @@ class BlurOperator(ABC):
         """The operator's rows for pixels ``rows[0]:rows[1], columns[0]:columns[1]``, as an operator of its own.
 
         It takes the sharp picture as far as :attr:`radius` beyond the patch, over the image's border too,
-        where the operator as a whole replicates. This general version blurs the whole picture and
-        replicates still; ICB and PWB do better.
+        where the operator as a whole replicates. Without a :meth:`part`, the whole picture is blurred and
+        replicated still.
         """
-        return whole_patch(self, rows, columns)
+        check_patch(self.shape, rows, columns)
+        part = self.part(rows, columns)
+        if part is None:
+            return whole_patch(self, rows, columns)
+        shape = (rows[1] - rows[0], columns[1] - columns[0])
+        part.shape = padded_shape(shape, self.radius)
+        return BlurPatch(part, shape, self.radius, origin=(0, 0))
+
+    def part(self, rows: Span, columns: Span) -> BlurOperator | None:
+        """A copy that blurs padded patches alone, but for its shape; None, the default, if there is no such thing.
+
+        Its pixels ``(row, column)`` are those of the whole at ``(row + rows[0] - down, column + columns[0] - right)``,
+        and only those inside the patch matter: the others may become anything.
+        """
+        return None
 
     def _apply(self, image: Image, adjoint: bool) -> Image:
         if isinstance(image, np.ndarray):

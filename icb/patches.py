@@ -38,12 +38,6 @@ class Blur(Protocol):
     def __call__(self, x: Any) -> Any: ...
 
 
-class Linear(Blur, Protocol):
-    """A blur operator with its transpose."""
-
-    def adjoint(self, y: Any) -> Any: ...
-
-
 class BlurPatch:
     """Some rows of a blur operator: ``y = patch(x)`` takes a padded patch to the blurred patch.
 
@@ -54,7 +48,7 @@ class BlurPatch:
     off, what is not covered is zero.
     """
 
-    def __init__(self, operator: Blur | Linear, shape: Shape, radius: Shape, origin: Shape) -> None:
+    def __init__(self, operator: Blur, shape: Shape, radius: Shape, origin: Shape) -> None:
         self.shape, self.radius, self.padded_shape = shape, radius, padded_shape(shape, radius)
         self._operator, self._origin = operator, origin
 

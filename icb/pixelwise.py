@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from icb.checks import check_depth
 from icb.compiled.pixelwise import Homographies, Place, apply_rows, largest_displacements
 from icb.errors import InputError
 from icb.operator import Backend, BlurOperator, check_motion
-from icb.patches import BlurPatch, Span, check_patch, padded_shape
+from icb.patches import Span
 from icb.threads import bands, each_band, each_band_apart
 from icb.trajectory import Trajectory
 
@@ -117,22 +118,20 @@ class PixelWiseBlur(BlurOperator):
             last = min(first + rows, height)
             for there, weight in self._sources(source.device, first, last):
                 if adjoint:
-                    target.index_add_(1, there, given[:, first:last].flatten(1), alpha=weight)
+                    with _same_order_each_time(source.device):  # several pixels see the same one
+                        target.index_add_(1, there, given[:, first:last].flatten(1), alpha=weight)
                 else:
                     moved = source[:, there].view(-1, last - first, width)
                     wanted[:, first:last].add_(moved, alpha=weight)
         return target
 
-    def patch(self, rows: Span, columns: Span) -> BlurPatch:
-        check_patch(self.shape, rows, columns)
+    def part(self, rows: Span, columns: Span) -> PixelWiseBlur:
         down, right = self.radius
-        shape = (rows[1] - rows[0], columns[1] - columns[0])
         part = copy.copy(self)
-        part.shape = padded_shape(shape, self.radius)
         part._depth = np.ascontiguousarray(self._depth[slice(*rows), slice(*columns)])
         part._place = Place(rows[0], columns[0], down, right)
         part._reach = float(down)
-        return BlurPatch(part, shape, self.radius, origin=(0, 0))
+        return part
 
     def _sources(self, device: torch.device, first: int, last: int) -> Iterator[tuple[torch.Tensor, float]]:
         """For each pose the pixels ``p - displacement(p)`` that rows ``first:last`` see, and its weight."""
@@ -152,6 +151,22 @@ class PixelWiseBlur(BlurOperator):
             from_row = (row - torch.floor(y / z + 0.5)).clamp_(0, height - 1)
             from_column = (column - torch.floor(x / z + 0.5)).clamp_(0, width - 1)
             yield (from_row * width + from_column).long().flatten(), float(weight)
+
+
+@contextmanager
+def _same_order_each_time(device: torch.device) -> Iterator[None]:
+    """Let torch add numbers up in an order that does not change: on a GPU it does so only if it is told to."""
+    import torch
+
+    if device.type == "cpu":
+        yield
+        return
+    before = torch.get_deterministic_debug_mode()
+    torch.set_deterministic_debug_mode(max(before, 1))  # at least "warn", if there is no such way
+    try:
+        yield
+    finally:
+        torch.set_deterministic_debug_mode(before)
 
 
 def homographies(trajectory: Trajectory, camera: Camera) -> Homographies:

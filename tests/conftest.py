@@ -4,11 +4,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
+import icb
 from datasets.build import Options, build
 from tests import captures
 from tests.captures import IOS, UNITY
+from tests.fits import SIZE
+from tests.scenes import scene, smooth_picture
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -42,6 +46,22 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def sharp() -> np.ndarray:
+    return smooth_picture(*SIZE)
+
+
+@pytest.fixture(scope="module")
+def blur() -> icb.ICB:
+    s = scene(*SIZE, "pan-tilt", 4.0)
+    return icb.ICB(s.depth, s.trajectory, s.camera)
+
+
+@pytest.fixture(scope="module")
+def blurry(sharp: np.ndarray, blur: icb.ICB) -> np.ndarray:
+    return blur(sharp)
 
 
 @pytest.fixture(scope="module")

@@ -151,3 +151,28 @@ def icb(x: Tensor, depth: Tensor, poses: Tensor, weights: Tensor, matrix: Tensor
     for alpha, kernel in zip(alphas, kernels, strict=True):
         y = y + alpha * convolve(x, kernel, "replicate")
     return y
+
+
+# --- both, on padded pictures --------------------------------------------------------------------------------
+
+
+def padded(
+    model: str, x: Tensor, radius: tuple[int, int], depth: Tensor, poses: Tensor, weights: Tensor, matrix: Tensor
+) -> Tensor:
+    """The blurred image (3, H, W) from a sharp picture (3, H + 2 down, W + 2 right) that needs no border."""
+    (height, width), (down, right) = depth.shape, radius
+    y = torch.zeros(3, height, width, dtype=x.dtype)
+    if model == "icb":
+        found, kernels = icb_parts(depth, poses, weights, matrix)
+        middle = kernels.shape[1] // 2
+        for matte, kernel in zip(found, kernels, strict=True):
+            small = kernel[middle - down : middle + down + 1, middle - right : middle + right + 1]
+            if float(matte.max()) == 0:  # a layer without pixels has a kernel here, and none in the operator
+                continue
+            assert abs(float(small.sum() - kernel.sum())) < 1e-6
+            y = y + matte * F.conv2d(x[:, None], small.flip(0, 1)[None, None])[:, 0]
+        return y
+    row, column = torch.meshgrid(torch.arange(height), torch.arange(width), indexing="ij")
+    for weight, (dx, dy) in zip(weights, pwb_displacements(depth, poses, matrix), strict=True):
+        y = y + weight * x[:, (row - dy + down).long(), (column - dx + right).long()]
+    return y

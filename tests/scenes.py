@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
+import torch
 
 import icb
 
@@ -16,6 +18,20 @@ class Scene:
     def image(self, seed: int = 0, channels: int = 3, dtype: type = np.float32) -> np.ndarray:
         height, width = self.depth.shape
         return np.random.default_rng(seed).random((height, width, channels)).astype(dtype)
+
+    def tensors(self) -> tuple[torch.Tensor, ...]:
+        """What the literal models take: depth, poses, weights and the camera's matrix."""
+        t = self.trajectory
+        return tuple(torch.from_numpy(np.array(a)) for a in (self.depth, t.poses, t.weights, self.camera.matrix))
+
+
+def smooth_picture(height: int, width: int, seed: int = 0) -> np.ndarray:
+    """Blobs and edges, between 0 and 1."""
+    random = np.random.default_rng(seed)
+    coarse = random.random((height // 6 + 2, width // 6 + 2, 3)).astype(np.float32)
+    picture = cv2.resize(coarse, (width, height), interpolation=cv2.INTER_CUBIC)
+    picture[height // 3 : height // 2, width // 4 : width // 2] = (0.9, 0.2, 0.1)
+    return np.clip(picture, 0, 1)
 
 
 def boxes(height: int, width: int, seed: int = 0, count: int = 12, sizes: tuple[int, int] | None = None) -> np.ndarray:

@@ -19,14 +19,9 @@ model_names = pytest.mark.parametrize("model", list(MODELS))
 backends = pytest.mark.parametrize("backend", ["compiled", "torch"])
 
 
-def arguments(s: Scene) -> tuple[torch.Tensor, ...]:
-    t = s.trajectory
-    return tuple(torch.from_numpy(np.array(a)) for a in (s.depth, t.poses, t.weights, s.camera.matrix))
-
-
 def literal(model: str, s: Scene, x: np.ndarray, **options: float) -> np.ndarray:
     image = torch.from_numpy(x.astype(np.float64)).permute(2, 0, 1)
-    return LITERAL[model](image, *arguments(s), **options).permute(1, 2, 0).numpy()
+    return LITERAL[model](image, *s.tensors(), **options).permute(1, 2, 0).numpy()
 
 
 def assert_close(model: str, s: Scene, backend: str = "compiled", **options: float) -> None:
@@ -98,7 +93,7 @@ def test_layer_spacing_and_softness(n: float, sigma: float) -> None:
 def test_mattes_equal_the_literal_ones_and_sum_to_one() -> None:
     s = scene(39, 46, "pan-tilt", 6.0)
     mattes = icb.ICB(s.depth, s.trajectory, s.camera).mattes()
-    expected, _ = reference.icb_parts(*arguments(s))
+    expected, _ = reference.icb_parts(*s.tensors())
     np.testing.assert_allclose(mattes, expected.numpy(), atol=1e-5, rtol=0)
     np.testing.assert_allclose(mattes.sum(axis=0), 1, atol=1e-6)
 
@@ -106,7 +101,7 @@ def test_mattes_equal_the_literal_ones_and_sum_to_one() -> None:
 def test_layers_describe_the_literal_regions_and_kernels() -> None:
     s = scene(39, 46, "pan-tilt", 6.0)
     blur = icb.ICB(s.depth, s.trajectory, s.camera)
-    _, kernels = reference.icb_parts(*arguments(s))
+    _, kernels = reference.icb_parts(*s.tensors())
     assert len(blur.layers) == len(kernels)
     labels = blur.layer_map()
     for layer, dense in zip(blur.layers, kernels.numpy(), strict=True):
@@ -145,7 +140,7 @@ def test_gradient_equals_the_literal_one(model: str, backend: str) -> None:
     start = torch.from_numpy(s.image(dtype=np.float64)).permute(2, 0, 1)
     target = torch.rand(start.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     gradients = []
-    for function in (blur, lambda x: LITERAL[model](x, *arguments(s))):
+    for function in (blur, lambda x: LITERAL[model](x, *s.tensors())):
         x = start.clone().requires_grad_()
         ((function(x) - target) ** 2).sum().backward()
         gradients.append(x.grad)
@@ -269,9 +264,9 @@ def test_mattes_too_many_to_keep_are_made_anew(backend: str, monkeypatch: pytest
 
 def test_radius_is_the_largest_displacement() -> None:
     s = scene(40, 55, "pan-tilt", 7.0)
-    _, kernels = reference.icb_parts(*arguments(s))
+    _, kernels = reference.icb_parts(*s.tensors())
     assert max(icb.ICB(s.depth, s.trajectory, s.camera).radius) == kernels.shape[1] // 2
-    moved = reference.pwb_displacements(*(arguments(s)[i] for i in (0, 1, 3))).abs()
+    moved = reference.pwb_displacements(*(s.tensors()[i] for i in (0, 1, 3))).abs()
     assert icb.PWB(s.depth, s.trajectory, s.camera).radius == (int(moved[:, 1].max()), int(moved[:, 0].max()))
 
 
@@ -297,7 +292,7 @@ def test_where_only_the_tails_of_the_windows_reach(sigma: float, seed: int) -> N
     """No pose rests, so pixels near a border may be reached by nothing but the thin end of a window."""
     s = scene(19, 22, "away from rest", 4.0, seed=seed)
     blur = icb.ICB(s.depth, s.trajectory, s.camera, sigma=sigma)
-    expected, _ = reference.icb_parts(*arguments(s), sigma=sigma)
+    expected, _ = reference.icb_parts(*s.tensors(), sigma=sigma)
     mattes = blur.mattes()
     assert mattes.min() >= 0
     np.testing.assert_allclose(mattes, expected.numpy(), atol=1e-5)

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+import icb
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -65,6 +67,13 @@ def test_the_library_knows_nothing_of_datasets_or_workflow() -> None:
         assert not re.search(
             r"^\s*(?:from|import) (?:datasets|workflow|snakemake|tests)\b", path.read_text(), re.MULTILINE
         ), path
+
+
+def test_importing_the_library_does_not_import_torch() -> None:
+    code = "import sys, icb, icb.cli; assert 'torch' not in sys.modules; icb.restore; assert 'torch' in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    with pytest.raises(AttributeError, match="has no attribute 'retsore'"):
+        icb.retsore  # noqa: B018
 
 
 def test_the_readme_names_the_two_commands_and_make_has_them() -> None:

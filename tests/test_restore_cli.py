@@ -11,9 +11,8 @@ import torch
 import icb
 from icb.cli import deblur, main, render
 from icb.pictures import read_image, write_image
-from icb.restoration import Settings, load_network
-from tests.scenes import scene
-from tests.test_restore import smooth_picture
+from icb.restoration import Network, Settings, load_network
+from tests.scenes import scene, smooth_picture
 
 SIZE = (32, 45)
 QUICK = ["--width", "16", "--epochs", "3"]
@@ -30,6 +29,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_image("blurry.png", icb.ICB(s.depth, s.trajectory, camera)(smooth_picture(*SIZE)))
     np.save("depth.npy", s.depth)
     s.trajectory.save("poses.json")
+    Path("text").write_text("text")
     return tmp_path
 
 
@@ -69,6 +69,29 @@ def test_the_progress_shows_loss_and_psnr_and_changes_nothing(
     early = read_image("look.png")
     assert early.shape == (*SIZE, 3)
     assert np.abs(early - np.clip(np.load("sharp.npy"), 0, 1)).max() > 1 / 255
+
+
+class Stop(Exception):  # noqa: N818
+    """Somebody pulled the plug."""
+
+
+def test_the_progress_goes_on_where_the_fit_does(
+    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(row: dict[str, float], _: Network) -> None:
+        if row["epoch"] == 3:
+            raise Stop
+
+    camera = icb.Camera.from_fov(60, SIZE[1], SIZE[0])
+    blur = icb.ICB(np.load("depth.npy"), icb.Trajectory.load("poses.json"), camera)
+    options = {"width": 16, "epochs": 3, "checkpoint": "fit.safetensors", "checkpoint_seconds": 0}
+    with pytest.raises(Stop):
+        icb.restore(read_image("blurry.png"), blur, on_epoch=stop, **options)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    for shown in (["2/3", "3/3"], ["3/3"]):  # an epoch is left, none is left
+        assert main([*COMMAND, *QUICK, "--checkpoint", "fit.safetensors", "-o", "sharp.npy"]) == 0
+        counts = re.findall(r"(\d/\d) \[", capsys.readouterr().err)
+        assert list(dict.fromkeys(counts)) == ["0/3", *shown]
 
 
 def test_a_preview_that_cannot_be_written_does_not_end_the_fit(
@@ -122,7 +145,13 @@ def test_render_draws_any_size_and_part(files: Path, capsys: pytest.CaptureFixtu
         (["-o", "o.doc"], r"o\.doc: got '\.doc'"),
         (["-o", "o.jpg", "--bits", "16"], r"o\.jpg: 16 bits need"),
         (["--model", "pwb", "-n", "2"], "-n: got 2.0, expected only with --model icb"),
-        (["--checkpoint", "blurry.png"], r"blurry\.png: expected a checkpoint"),
+        (["--checkpoint", "text"], r"text: expected a checkpoint"),
+        (["--checkpoint", "blurry.png"], r"--checkpoint: got blurry\.png, expected another file than that of PHOTO"),
+        (["--preview", "./blurry.png"], r"--preview: got \./blurry\.png, expected another file than that of PHOTO"),
+        (["--save-network", "poses.json"], r"--save-network: got poses\.json, .* than that of --trajectory"),
+        (["-o", "depth.npy"], r"-o: got depth\.npy, expected another file than that of DEPTH"),
+        (["--device", "gpu"], "device: got 'gpu', expected one that torch can use here"),
+        (["--device", "cuda:99"], "device: got 'cuda:99', expected one that torch can use here"),
         (["--network-seed", "-3"], "seed: got -3"),
         (["--seed", "3"], "--seed: got 3, expected only with --shake"),
         (["--network-seed", "99999999999999999999999"], "seed: got 99999999999999999999999, expected at most"),

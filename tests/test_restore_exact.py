@@ -1,7 +1,11 @@
 """Loss, gradients and steps of a fit against a literal one with double backward."""
 
 import math
+import os
+import subprocess
+import sys
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,9 +19,8 @@ from icb.restoration.frame import Frame, cut
 from icb.restoration.loss import finite_steepness, make_patch, patch_loss
 from tests import literal_fit, reference
 from tests.bench import restore as bench_restore
+from tests.fits import tiny_images
 from tests.scenes import scene
-from tests.test_blur_exact import arguments
-from tests.test_restore_patches import literal_padded
 
 SIZE = (37, 53)
 kinds = pytest.mark.parametrize("kind", ["siren", "fourier"])
@@ -82,7 +85,7 @@ def test_loss_and_gradients_equal_the_literal_ones(
         whole = torch.nn.functional.pad(
             picture, (columns[0], SIZE[1] - columns[1], rows[0], SIZE[0] - rows[1])
         )  # what lies outside of the padded patch does not matter
-        return literal_padded(model, s, whole, operator.radius)[:, slice(*rows), slice(*columns)]
+        return reference.padded(model, whole, operator.radius, *s.tensors())[:, slice(*rows), slice(*columns)]
 
     target = 2 * photo[:, slice(*rows), slice(*columns)] - 1
     expected = literal_fit.loss(net, mine, blur, target, PENALTY)
@@ -106,6 +109,17 @@ def test_what_is_not_kept_is_made_again(kind: str, monkeypatch: pytest.MonkeyPat
         results.append([steepness.detach(), *gradients(network)])
     for alike in zip(*results, strict=True):
         assert torch.equal(alike[0], alike[1]) and torch.equal(alike[0], alike[2])
+
+
+def test_on_a_gpu_a_patch_of_the_paper_is_kept() -> None:
+    """Its chunks are larger than the patch; tensors on no device have sizes, and that is all it takes."""
+    frame = Frame(192, 256, 17, 17)
+    network = Network(Settings(), frame).to("meta")
+    points = frame.patch((0, 96), (0, 128)).to("meta")
+    assert points.shape[0] * 192 < evaluate.CHUNK_ELSEWHERE
+    assert evaluate.chunks_kept(points, *network.layers(), True) >= 1
+    # One chunk of the largest patch, with its activations, is more than may be kept.
+    assert evaluate.chunks_kept(torch.empty(10**6, 2, device="meta"), *network.layers(), True) == 0
 
 
 @kinds
@@ -142,6 +156,21 @@ def test_without_the_compiled_sine_the_result_is_the_same(monkeypatch: pytest.Mo
         results.append([values.detach(), steepness.detach(), *gradients(network)])
     for one, other in zip(*results, strict=True):
         torch.testing.assert_close(one, other, atol=3e-6 * float(other.abs().max()), rtol=0)
+
+
+def test_where_nothing_is_compiled_a_fit_ends_in_the_same_image(tmp_path: Path) -> None:
+    code = (
+        "import sys, numpy\n"
+        "from icb.compiled.sine import sine_and_cosine\n"
+        "from tests.fits import tiny_images\n"
+        "assert type(sine_and_cosine).__name__ == 'function'\n"
+        "numpy.savez(sys.argv[1], **tiny_images())\n"
+    )
+    command, environment = [sys.executable, "-c", code, str(tmp_path / "images.npz")], {"NUMBA_DISABLE_JIT": "1"}
+    subprocess.run(command, check=True, cwd=Path(__file__).parent.parent, env=os.environ | environment)
+    plain = np.load(tmp_path / "images.npz")
+    for name, image in tiny_images().items():
+        np.testing.assert_allclose(plain[name], image, atol=1e-5)
 
 
 def test_values_and_gradients_do_not_depend_on_the_number_of_threads() -> None:
@@ -196,9 +225,10 @@ def test_the_first_weights_are_those_of_a_siren() -> None:
 
 
 def test_the_benchmark_lets_the_literal_network_see_the_same_points() -> None:
-    s = bench_restore.bench_scene(192, 256)
+    s = bench_restore.layered_scene()
     blur = icb.ICB(s.depth, s.trajectory, s.camera, n=1.25)
     assert blur.radius[0] != blur.radius[1]
+    assert bench_restore.layers_seen(blur) == 25 and bench_restore.kernel_of(blur) == 35
     ours = Frame(*blur.shape, *blur.radius).patch(bench_restore.ROWS, bench_restore.COLUMNS)
     torch.testing.assert_close(bench_restore.literal_points(blur).reshape(-1, 2), ours, atol=1e-6, rtol=0)
 
@@ -233,7 +263,7 @@ def test_a_whole_fit_equals_the_literal_one(gradient: str) -> None:
     optimiser = torch.optim.Adam(net.parameters(), lr=5e-4)
     scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, epochs, eta_min=5e-6)
     points = literal_fit.grid(*SIZE, blur.radius)
-    mattes, kernels = reference.icb_parts(*arguments(s))
+    mattes, kernels = reference.icb_parts(*s.tensors())
     middle, (down, right) = kernels.shape[1] // 2, blur.radius
     y = 2 * torch.from_numpy(photo).permute(2, 0, 1).double() - 1
     places = [((0, 18), (0, 26)), ((0, 18), (26, 53)), ((18, 37), (0, 26)), ((18, 37), (26, 53))]

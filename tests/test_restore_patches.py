@@ -5,40 +5,17 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
 
 import icb
 from icb.patches import patch_of, place, whole_patch
 from tests import reference
-from tests.scenes import Scene, scene
-from tests.test_blur_exact import MODELS, arguments
+from tests.fits import Shift
+from tests.scenes import scene
 
+MODELS = {"icb": icb.ICB, "pwb": icb.PWB}
 model_names = pytest.mark.parametrize("model", list(MODELS))
 backends = pytest.mark.parametrize("backend", ["compiled", "torch"])
 PATCHES = [((0, 13), (0, 20)), ((60, 71), (17, 43)), ((20, 67), (5, 6)), ((0, 71), (0, 43))]  # corners, middle, all
-
-
-def literal_padded(model: str, s: Scene, x: torch.Tensor, radius: tuple[int, int]) -> torch.Tensor:
-    """The blurred image (3, H, W) from a sharp picture (3, H + 2 down, W + 2 right) that needs no border."""
-    depth, poses, weights, matrix = arguments(s)
-    (height, width), (down, right) = depth.shape, radius
-    if model == "icb":
-        mattes, kernels = reference.icb_parts(depth, poses, weights, matrix)
-        middle = kernels.shape[1] // 2
-        y = torch.zeros(3, height, width, dtype=x.dtype)
-        for matte, kernel in zip(mattes, kernels, strict=True):
-            small = kernel[middle - down : middle + down + 1, middle - right : middle + right + 1]
-            if float(matte.max()) == 0:  # a layer without pixels has a kernel here, and none in the operator
-                continue
-            assert float(small.sum()) == pytest.approx(float(kernel.sum()))
-            y = y + matte * F.conv2d(x[:, None], small.flip(0, 1)[None, None])[:, 0]
-        return y
-    row, column = torch.meshgrid(torch.arange(height), torch.arange(width), indexing="ij")
-    y = torch.zeros(3, height, width, dtype=x.dtype)
-    moves = reference.pwb_displacements(depth, poses, matrix)
-    for weight, (dx, dy) in zip(weights, moves, strict=True):
-        y = y + weight * x[:, (row - dy + down).long(), (column - dx + right).long()]
-    return y
 
 
 def padded_picture(blur: icb.BlurOperator, seed: int = 0) -> torch.Tensor:
@@ -61,7 +38,7 @@ def test_patches_equal_the_literal_model_on_a_padded_picture(model: str, backend
     s = scene(71, 43, kind, 6.0)
     blur = MODELS[model](s.depth.astype(np.float64), s.trajectory, s.camera, backend=backend)
     x = padded_picture(blur).requires_grad_()
-    expected = literal_padded(model, s, x, blur.radius)
+    expected = reference.padded(model, x, blur.radius, *s.tensors())
     for rows, columns in PATCHES:
         patch = blur.patch(rows, columns)
         y = patch(cut_padded(x, blur, rows, columns))
@@ -136,17 +113,21 @@ def test_results_do_not_depend_on_the_number_of_threads(model: str) -> None:
         np.testing.assert_array_equal(one, other)
 
 
-class Shift:
-    """An operator of somebody else: everything moves down by two pixels and is a third as bright; border zero."""
+def test_elsewhere_than_on_the_cpu_sums_are_asked_for_in_a_fixed_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pixels of PWB may see the same pixel, and a GPU adds up in any order unless it is told otherwise."""
+    s = scene(31, 23, "6-DoF", 6.0)
+    patch = icb.PWB(s.depth, s.trajectory, s.camera).patch((3, 20), (2, 19))
+    modes: list[bool] = []
+    index_add = torch.Tensor.index_add_
 
-    shape = (17, 23)
-    radius = (2, 0)
+    def watched(*given: object, **options: object) -> torch.Tensor:
+        modes.append(torch.are_deterministic_algorithms_enabled())
+        return index_add(*given, **options)
 
-    def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        return F.pad(x, (0, 0, 2, 0))[..., :-2, :] / 3
-
-    def adjoint(self, y: torch.Tensor) -> torch.Tensor:
-        return F.pad(y, (0, 0, 0, 2))[..., 2:, :] / 3
+    monkeypatch.setattr(torch.Tensor, "index_add_", watched)
+    assert patch.adjoint(torch.zeros(3, *patch.shape, device="meta")).shape == (3, *patch.padded_shape)
+    assert modes == [True] * len(s.trajectory.weights)
+    assert not torch.are_deterministic_algorithms_enabled()
 
 
 def test_an_operator_without_patches_is_used_through_the_whole_picture() -> None:

@@ -52,6 +52,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     )
     fit.add_argument("--network-seed", type=int, metavar="N", help="another seed, another start (default 0)")
     fit.add_argument("--checkpoint", metavar="FILE", help="go on from this file if it is there, and keep it up to date")
+    fit.add_argument("--device", metavar="D", help="cpu, cuda, cuda:1, ... (default: a GPU if torch has one)")
     fit.add_argument("--threads", type=int, metavar="N", help="for the fit (default: all cores)")
     output = parser.add_argument_group("output")
     output.add_argument("-o", "--output", required=True, metavar="OUT", help=".png, .jpg, .tif or .npy (float)")
@@ -90,9 +91,11 @@ def run(options: argparse.Namespace) -> None:
             settings,
             name=options.photo,
             checkpoint=options.checkpoint,
+            device=options.device,
             threads=options.threads,
             on_epoch=_watch(options, bar),
         )
+        _begin_at(bar, len(restored.history))  # nothing was left to do, if it is not there already
     write_image(options.output, restored.image, bits=options.bits)
     if options.save_network:
         restored.network.save(options.save_network)
@@ -109,10 +112,11 @@ def _chosen(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _check_places(options: argparse.Namespace) -> None:
-    """Everything that will be written can be, and to a place of its own."""
+    """Everything that will be written can be, and to a place of its own, where nothing lies that is read."""
     given = {"-o": options.output, "--save-network": options.save_network}
     given |= {"--checkpoint": options.checkpoint, "--preview": options.preview}
-    taken: dict[Path, str] = {}
+    read = {"--trajectory": options.trajectory, "DEPTH": options.depth, "PHOTO": options.photo}
+    taken = {Path(path).resolve(): name for name, path in read.items() if path is not None}
     for flag, path in given.items():
         if path is not None:
             files.check_place(path)
@@ -129,8 +133,10 @@ def _watch(options: argparse.Namespace, bar: Any) -> Callable[[dict[str, float],
 
     def watch(row: dict[str, float], network: "Network") -> None:
         epoch = int(row["epoch"])
+        if not bar.n:
+            _begin_at(bar, epoch - 1)
         bar.set_postfix(loss=f"{row['loss']:.2e}", PSNR=f"{row['psnr']:.2f} dB", refresh=False)
-        bar.update(epoch - bar.n)
+        bar.update()
         if options.preview is not None and epoch % every == 0:
             try:
                 write_image(options.preview, network.render())
@@ -138,3 +144,10 @@ def _watch(options: argparse.Namespace, bar: Any) -> Callable[[dict[str, float],
                 bar.write(f"icb: no preview of epoch {epoch}: {error}", file=sys.stderr)
 
     return watch
+
+
+def _begin_at(bar: Any, epochs: int) -> None:
+    """Let the bar stand at epochs that an earlier run has done: they count, but not for the speed."""
+    if bar.n != epochs:
+        bar.initial = bar.n = bar.last_print_n = epochs
+        bar.refresh()

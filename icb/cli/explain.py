@@ -22,9 +22,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     scene.add_arguments(parser)
-    model = parser.add_argument_group("model")
-    model.add_argument("-n", type=float, default=1.0, metavar="PX", help="blur variation between layers (default 1)")
-    model.add_argument("--sigma", type=float, default=4.0, metavar="PX", help="softness of the mattes (default 4)")
+    scene.add_icb_arguments(parser.add_argument_group("model"))
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help=".png, .pdf or .svg")
     parser.set_defaults(run=run)
 
@@ -37,10 +35,9 @@ def run(options: argparse.Namespace) -> None:
         raise InputError(f"{options.output}: expected a picture as .png, .pdf or .svg")
     given = scene.load(options)
 
-    from icb import ICB
     from icb.figures import explain
 
-    blur = ICB(given.depth, given.trajectory, given.camera, n=options.n, sigma=options.sigma)
+    blur = scene.build_icb(options, given)
     figure = explain(given.photo, given.depth, blur, given.trajectory, given.camera)
     files.write(options.output, lambda temporary: figure.savefig(temporary, dpi=110))
     print(options.output)

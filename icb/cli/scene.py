@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from icb.camera import Camera
+from icb.compositing import ImageCompositingBlur
 from icb.errors import InputError
 from icb.operator import BlurOperator
 from icb.trajectory import Trajectory
@@ -62,22 +63,32 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     """Which blur model, and its parameters."""
     model = parser.add_argument_group("model")
     model.add_argument("--model", choices=("icb", "pwb"), default="icb", help="layers (default) or one kernel a pixel")
-    model.add_argument("-n", type=float, metavar="PX", help="icb: blur variation between layers (default 1)")
-    model.add_argument("--sigma", type=float, metavar="PX", help="icb: softness of the mattes (default 4)")
+    add_icb_arguments(model)
+
+
+def add_icb_arguments(group: "argparse._ArgumentGroup") -> None:
+    """ICB's parameters."""
+    group.add_argument("-n", type=float, metavar="PX", help="ICB: blur variation between layers (default 1)")
+    group.add_argument("--sigma", type=float, metavar="PX", help="ICB: softness of the mattes (default 4)")
 
 
 def build_model(options: argparse.Namespace) -> tuple[SceneInput, BlurOperator, str]:
     """The scene, the blur operator that the options ask for, and a word on it."""
-    from icb import ICB, PWB
+    from icb import PWB
 
     if options.model != "icb":
         require_only(options, ("n", "sigma"), "--model icb")
     given = load(options)
     if options.model == "pwb":
         return given, PWB(given.depth, given.trajectory, given.camera), "PWB"
-    n, sigma = (default if value is None else value for value, default in ((options.n, 1.0), (options.sigma, 4.0)))
-    blur = ICB(given.depth, given.trajectory, given.camera, n=n, sigma=sigma)
+    blur = build_icb(options, given)
     return given, blur, f"ICB, {len(blur.layers)} layers"
+
+
+def build_icb(options: argparse.Namespace, given: SceneInput) -> ImageCompositingBlur:
+    """ICB of the scene, with the parameters that were given."""
+    parameters = {name: getattr(options, name) for name in ("n", "sigma") if getattr(options, name) is not None}
+    return ImageCompositingBlur(given.depth, given.trajectory, given.camera, **parameters)
 
 
 def load(options: argparse.Namespace) -> SceneInput:

@@ -68,7 +68,7 @@ def obtain_backbone(
     try:
         read_backbone(kept, net)
         return kept
-    except InputError as error:
+    except (InputError, OSError) as error:
         reasons["cache"] = str(error)
     sources: dict[str, Callable[[Network, Path], Weights]] = {
         "torch hub cache": _from_hub,

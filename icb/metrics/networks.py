@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from icb import files
 from icb.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 Net = Literal["vgg", "alex"]
 Weights = dict[str, "torch.Tensor"]
 
-DIGEST = "sha256"
-"""Key, in the metadata of a file of ours, of the digest of the tensors in it."""
+KIND = "backbone of LPIPS"
+"""In the description of a file of ours."""
 
 
 class Convolution(NamedTuple):
@@ -114,8 +114,10 @@ def read_backbone(path: str | os.PathLike[str], net: str) -> Weights:
     if not Path(path).is_file():
         raise InputError(f"{path}: no such file")
     try:
-        found, digest = _read_tensors(Path(path))
-    except Exception as error:  # torch and safetensors raise what they like on broken files
+        found = _read_tensors(Path(path))
+    except Exception as error:  # torch raises what it likes on broken files
+        if files.machine_at_fault(error):
+            raise
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise InputError(f"{path}: expected weights as .safetensors or torchvision's .pth: {reason}") from None
     weights: Weights = {}
@@ -125,43 +127,27 @@ def read_backbone(path: str | os.PathLike[str], net: str) -> Weights:
             shown = "nothing" if tensor is None else f"{tensor.dtype} of shape {tuple(tensor.shape)}"
             raise InputError(f"{path}: got {shown} as {name}, expected floats of shape {shape} for {net!r}")
         weights[name] = tensor.float().contiguous()
-    if digest is not None and digest != tensor_digest(weights):
-        raise InputError(f"{path}: is damaged: its tensors do not have the SHA-256 that is written in it")
     return weights
 
 
-def _read_tensors(path: Path) -> tuple[Weights, str | None]:
+def _read_tensors(path: Path) -> Weights:
     if path.suffix == ".safetensors":
-        from safetensors import safe_open
+        from icb.tensors import load_any
 
-        with safe_open(path, framework="pt") as stream:
-            digest = (stream.metadata() or {}).get(DIGEST)
-            return {name: stream.get_tensor(name) for name in stream.keys()}, digest  # noqa: SIM118 (no mapping)
+        return load_any(path, "weights")[0]
     import torch
 
     found = torch.load(path, map_location="cpu", weights_only=True)
     if not isinstance(found, dict):
         raise InputError(f"got {type(found).__name__}, expected tensors by name")
-    return {str(name): value for name, value in found.items() if isinstance(value, torch.Tensor)}, None
+    return {str(name): value for name, value in found.items() if isinstance(value, torch.Tensor)}
 
 
 def write_backbone(path: Path, weights: Weights) -> None:
-    """Weights as safetensors, with their digest, in one step: others may be reading or writing the same file."""
-    from safetensors.torch import save
+    """Weights as safetensors, with their checksum, in one step: others may be reading or writing the same file."""
+    from icb import tensors
 
-    from icb import files
-
-    content = save(weights, metadata={DIGEST: tensor_digest(weights)})
-    files.write(path, lambda temporary: temporary.write_bytes(content))
-
-
-def tensor_digest(weights: Weights) -> str:
-    """SHA-256 of all tensors in the order of their names."""
-    digest = hashlib.sha256()
-    for name in sorted(weights):
-        digest.update(name.encode())
-        digest.update(weights[name].numpy().tobytes())
-    return digest.hexdigest()
+    tensors.write(path, tensors.pack(weights, {"kind": KIND}))
 
 
 def linear_weights(net: str) -> list[torch.Tensor]:

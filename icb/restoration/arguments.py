@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 from typing import Any
 
 import numpy as np
@@ -30,12 +31,23 @@ def frame_of(blur: Blur) -> Frame:
     """The image that an operator blurs, padded as far as the blur reaches."""
     if not (callable(blur) and hasattr(blur, "shape") and hasattr(blur, "radius")):
         raise InputError(f"blur: got {type(blur).__name__}, expected an operator to call, with a shape and a radius")
-    (height, width), (down, right) = blur.shape, blur.radius
+    height, width = _whole_pair("shape", blur.shape, least=1)
+    down, right = _whole_pair("radius", blur.radius, least=0)
     if down > height or right > width:
         raise InputError(
             f"blur: moves by up to {down} rows and {right} columns, expected at most the image's {height} x {width}"
         )
     return Frame(height, width, down, right)
+
+
+def _whole_pair(name: str, given: Any, least: int) -> Shape:
+    try:
+        first, second = (operator.index(value) for value in given)  # numpy's too, which no JSON holds
+    except (TypeError, ValueError):
+        first = second = least - 1
+    if min(first, second) < least:
+        raise InputError(f"blur: its {name} is {given!r}, expected two whole numbers of at least {least}")
+    return first, second
 
 
 def photo_of(blurry: np.ndarray | torch.Tensor, shape: Shape) -> np.ndarray:
@@ -75,7 +87,7 @@ def device_of(device: str | torch.device | None) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         chosen = torch.device(device)
-        torch.zeros(1, device=chosen)
+        torch.zeros(1, device=chosen).cpu()
     except (RuntimeError, AssertionError, TypeError) as error:
         reason = str(error).partition("\n")[0]
         raise InputError(f"device: got {str(device)!r}, expected one that torch can use here: {reason}") from None

@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from icb import tensors as archive
 from icb.errors import CheckpointError, InputError
 from icb.patches import Blur
-from icb.restoration import tensors as archive
 from icb.restoration.frame import cut
 from icb.restoration.history import History
-from icb.restoration.network import Network, describe, read_description, shapes
+from icb.restoration.network import CHECKPOINT, Network, describe, read_description, shapes
 
 BLOCKS = 32
 ROUNDING = 1e-3
@@ -37,12 +37,12 @@ class Inputs:
     """
 
 
-def identify(blurry: np.ndarray, blur: Blur) -> Inputs:
-    """Of a photo (H, W, 3) float32 and an operator."""
+def identify(blurry: np.ndarray, blur: Blur, device: torch.device) -> Inputs:
+    """Of a photo (H, W, 3) float32 and an operator, which is asked on the device of the fit."""
     random = np.random.default_rng(0)
     noise = random.random((3, *blur.shape), np.float32)
     with torch.no_grad():
-        sums = blur(torch.from_numpy(noise)).to("cpu", torch.float64).numpy()
+        sums = blur(torch.from_numpy(noise).to(device)).to("cpu", torch.float64).numpy()
     sums = sums * random.choice([-1.0, 1.0], sums.shape)
     for axis in (1, 2):
         size = sums.shape[axis]
@@ -58,9 +58,11 @@ class Keeper:
     checkpoint is first offered, and written when what it holds has been confirmed to give finite numbers.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None, seconds: float, photo: np.ndarray, blur: Blur) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str] | None, seconds: float, photo: np.ndarray, blur: Blur, device: torch.device
+    ) -> None:
         self._path, self._seconds = path, seconds
-        self._inputs = None if path is None else identify(photo, blur)
+        self._inputs = None if path is None else identify(photo, blur, device)
         self._offered: tuple[int, bytes] | None = None
         self._packed = time.monotonic()
         self._epochs = 0
@@ -108,7 +110,7 @@ def pack(network: Network, optimiser: torch.optim.Adam, rows: list[dict[str, flo
     kept |= {f"history.{name}": torch.from_numpy(getattr(history, name)) for name in History.columns()}
     kept["probe"] = inputs.probe
     steps = int(optimiser.state[network.weights[0]]["step"])
-    described = {"kind": archive.CHECKPOINT, "steps": steps, "photo": inputs.photo}
+    described = {"kind": CHECKPOINT, "steps": steps, "photo": inputs.photo}
     return archive.pack(kept, described | describe(network.settings, network.frame))
 
 
@@ -116,7 +118,7 @@ def resume(
     path: str | os.PathLike[str], network: Network, optimiser: torch.optim.Adam, inputs: Inputs
 ) -> list[dict[str, float]]:
     """Fill network and optimiser as a file has them; returns the history's rows."""
-    found, described = archive.load(path, archive.CHECKPOINT)
+    found, described = archive.load(path, CHECKPOINT)
     _require_same(path, described, network, found, inputs)
     expected = {f"network.{name}": shape for name, shape in shapes(network.settings).items()}
     fitted = {name: tuple(parameter.shape) for name, parameter in network.named_parameters()}

@@ -64,9 +64,7 @@ class _Evaluation(torch.autograd.Function):
         values = points.new_empty(len(points), tensors[-2].shape[0])
         wanted = any(ctx.needs_input_grad)
         chunks = _chunks(points, tensors)
-        arrays = 2 * len(kinds) + (kinds.count("sine") if steepness else 0)
-        room = KEPT_BYTES // (arrays * chunks[0].stop * tensors[0].shape[0] * points.element_size())
-
+        room = chunks_kept(points, kinds, tensors, steepness)
         added = _InOrder()
 
         def work(index: int) -> tuple[_Kept | None, torch.Tensor]:
@@ -134,8 +132,21 @@ class _InOrder:
 
 
 def _chunks(points: torch.Tensor, tensors: Tensors) -> list[slice]:
-    size = max(1, CHUNK.get(points.device.type, CHUNK_ELSEWHERE) // tensors[0].shape[0])
+    size = _chunk_size(points, tensors)
     return [slice(first, first + size) for first in range(0, len(points), size)]
+
+
+def _chunk_size(points: torch.Tensor, tensors: Tensors) -> int:
+    """Points of a chunk: all there are, if they are few."""
+    largest = max(1, CHUNK.get(points.device.type, CHUNK_ELSEWHERE) // tensors[0].shape[0])
+    return min(len(points), largest)
+
+
+def chunks_kept(points: torch.Tensor, kinds: Sequence[str], tensors: Tensors, steepness: bool) -> int:
+    """How many chunks fit into :data:`KEPT_BYTES`: of each point, the :class:`_Kept` numbers of every unit."""
+    arrays = 2 * len(kinds) + (kinds.count("sine") if steepness else 0)
+    chunk = _chunk_size(points, tensors) * tensors[0].shape[0]
+    return KEPT_BYTES // (arrays * chunk * points.element_size())
 
 
 def _forward(points: torch.Tensor, kinds: Sequence[str], tensors: Tensors, values: torch.Tensor | None) -> _Kept:
@@ -201,7 +212,10 @@ def _sine(angles: torch.Tensor) -> torch.Tensor:
 
 
 def uses_compiled_sine(angles: torch.Tensor) -> bool:
-    """Whether the compiled sine can be used; torch's is slower, and gives the same to 2e-7."""
+    """Whether the compiled sine can be used; torch's is slower, and gives the same to 2e-7.
+
+    Numba is always there, as it is required; with ``NUMBA_DISABLE_JIT=1`` it compiles nothing.
+    """
     settings: Any = config
     return angles.device.type == "cpu" and angles.dtype == torch.float32 and not settings.DISABLE_JIT
 

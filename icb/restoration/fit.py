@@ -39,6 +39,8 @@ class Restoration:
     """The sharp image, (H, W, 3) float32, nominally between 0 and 1, not clipped."""
     network: Network
     history: History
+    device: str
+    """Where it was fitted: ``"cpu"``, ``"cuda"``, ..."""
 
 
 def restore(
@@ -74,12 +76,12 @@ def restore(
     """
     settings = settings_of(settings, changes)
     frame = frame_of(blur)
-    photo = photo_of(blurry, blur.shape)
+    photo = photo_of(blurry, (frame.height, frame.width))
     chosen = device_of(device)
     with _threads(threads):
         network = Network(settings, frame).to(chosen)
         optimiser = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
-        keeper = Keeper(checkpoint, checkpoint_seconds, photo, blur)
+        keeper = Keeper(checkpoint, checkpoint_seconds, photo, blur, chosen)
         rows = keeper.resume(network, optimiser)
         target = torch.from_numpy(np.ascontiguousarray(photo.transpose(2, 0, 1))).to(chosen)
         places = cut(frame.height, frame.width, settings.patch)
@@ -94,7 +96,7 @@ def restore(
         if not largest < LARGEST_COLOUR:
             raise _divergence(name, settings.epochs - 1, settings, f"colours of {largest}", keeper)
         keeper.confirm()
-        return Restoration(image, network.cpu(), History.of(rows))
+        return Restoration(image, network.cpu(), History.of(rows), str(chosen))
 
 
 def _epoch(

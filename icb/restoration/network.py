@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import torch
 
+from icb import tensors as archive
 from icb.errors import InputError
-from icb.restoration import tensors as archive
 from icb.restoration.evaluate import evaluate
 from icb.restoration.frame import Frame
 from icb.restoration.settings import Settings
 
+NETWORK, CHECKPOINT = "network", "checkpoint of a fit"
+"""Kinds of files."""
 CHANNELS = 3
 PIXELS_AT_ONCE = 2**14
 """Pixels rendered at a time: with their activations some tens of megabytes."""
@@ -129,15 +131,15 @@ class Network(torch.nn.Module):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the network, its settings and its frame: ``safetensors``."""
-        described = {"kind": archive.NETWORK, **describe(self.settings, self.frame)}
+        described = {"kind": NETWORK, **describe(self.settings, self.frame)}
         archive.write(path, archive.pack(self.state_dict(), described))
 
 
 def load_network(path: str | os.PathLike[str]) -> Network:
     """A network written by :meth:`Network.save`, or as far as it had come when a checkpoint was written."""
-    found, described = archive.load(path, archive.NETWORK, archive.CHECKPOINT)
+    found, described = archive.load(path, NETWORK, CHECKPOINT)
     settings, frame = read_description(path, described)
-    if described["kind"] == archive.CHECKPOINT:
+    if described["kind"] == CHECKPOINT:
         found = {name.removeprefix("network."): found[name] for name in found if name.startswith("network.")}
     archive.check_shapes(path, found, shapes(settings))
     network = Network(settings, frame)

@@ -11,7 +11,7 @@ import torch
 import icb
 from icb.measure import Peak
 from tests import reference
-from tests.bench.measure import in_new_process, median_ms, once_ms
+from tests.bench.measure import bounds, in_new_process, median_ms, once_ms
 from tests.scenes import Scene, boxes, motion
 
 SIZES = ((192, 256), (360, 640), (720, 1280), (1440, 2560))
@@ -75,8 +75,7 @@ def times_of(name: str, s: Scene) -> dict[str, object]:
 def dense(model: str, s: Scene, x: np.ndarray) -> torch.Tensor:
     """The literal model in torch, float32, dense kernels: build and apply."""
     image = torch.from_numpy(x).permute(2, 0, 1).contiguous()
-    arguments = [torch.from_numpy(np.array(a)) for a in (s.depth, s.trajectory.poses, s.trajectory.weights)]
-    return getattr(reference, model)(image, *arguments, torch.from_numpy(s.camera.matrix))
+    return getattr(reference, model)(image, *s.tensors())
 
 
 def ratios(table: pd.DataFrame) -> pd.DataFrame:
@@ -169,10 +168,7 @@ def checks(table: pd.DataFrame, used: pd.DataFrame) -> pd.DataFrame:
         growth = ms("2560x1440", model, "build_apply") / ms("640x360", model, "build_apply") / 16
         rows.append((f"{model.upper()} time per pixel, 2560x1440 / 640x360", growth, "<=", 1.5))
         rows.append((f"{model.upper()} time per pixel, 640x360 / 2560x1440", 1 / growth, "<=", 1.5))
-    frame = pd.DataFrame(rows, columns=["bound", "measured", "is", "limit"])
-    least = frame["is"] == ">="
-    frame["holds"] = np.where(least, frame["measured"] >= frame["limit"], frame["measured"] <= frame["limit"])
-    return frame
+    return bounds(rows)
 
 
 if __name__ == "__main__":

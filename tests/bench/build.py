@@ -13,7 +13,7 @@ import icb
 from datasets.build import Options, build
 from datasets.formats import packed_depth, png, unity_log
 from icb.measure import Peak
-from tests.bench.measure import in_new_process, median_ms
+from tests.bench.measure import bounds, in_new_process, median_ms
 
 HEIGHT, WIDTH = 720, 1280
 FRAMES = (20, 80)
@@ -91,14 +91,12 @@ def checks(table: pd.DataFrame) -> pd.DataFrame:
     They are asked of the longer capture: writing a sample costs the same however many frames it has.
     """
     longest, growth = table.iloc[-1], table["peak"].iloc[-1] / table["peak"].iloc[0]
-    bounds = [
+    rows = [
         (f"build on one thread / decode, {FRAMES[-1]} frames", float(longest["one thread/decode"]), "<=", LIMIT),
         (f"build / decode, {FRAMES[-1]} frames", float(longest["build/decode"]), "<=", LIMIT),
         (f"peak memory, {FRAMES[-1]} / {FRAMES[0]} frames", float(growth), "<=", 1.1),
     ]
-    frame = pd.DataFrame(bounds, columns=["bound", "measured", "is", "limit"])
-    frame["holds"] = frame["measured"] <= frame["limit"]
-    return frame
+    return bounds(rows)
 
 
 if __name__ == "__main__":

@@ -6,9 +6,11 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
+
+import pandas as pd
 
 Name = TypeVar("Name")
 
@@ -35,6 +37,14 @@ def once_ms(work: Callable[[], object]) -> float:
     begin = time.perf_counter()
     work()
     return 1e3 * (time.perf_counter() - begin)
+
+
+def bounds(rows: Sequence[tuple[str, float, str, float]]) -> pd.DataFrame:
+    """What must hold, as ``(bound, measured, "<=" or ">=", limit)``, and whether it does."""
+    frame = pd.DataFrame(rows, columns=["bound", "measured", "is", "limit"])
+    above = frame["measured"] >= frame["limit"]
+    frame["holds"] = above.where(frame["is"] == ">=", frame["measured"] <= frame["limit"])
+    return frame
 
 
 def in_new_process(module: str, *arguments: str) -> str:

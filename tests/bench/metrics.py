@@ -11,7 +11,7 @@ from safetensors.torch import save_file
 from icb import metrics
 from icb.measure import Peak
 from icb.metrics.networks import network
-from tests.bench.measure import in_new_process, medians_in_turns
+from tests.bench.measure import bounds, in_new_process, medians_in_turns
 
 HEIGHT, WIDTH = 720, 1280
 ROUNDS, PASSES = 11, 5
@@ -99,7 +99,7 @@ def checks(table: pd.DataFrame, lpips: pd.DataFrame) -> pd.DataFrame:
     ms = table.set_index("metric")
     bare = float(ms.loc["psnr", "library"] + ms.loc["ssim", "library"])
     passes = lpips.set_index("what")["passes"]
-    bounds = [
+    rows = [
         ("PSNR + SSIM / library's", float(ms.loc["psnr", "ours"] + ms.loc["ssim", "ours"]) / bare, "<=", LIMIT),
         (
             "PSNR + both SSIM / library's PSNR + SSIM",
@@ -110,9 +110,7 @@ def checks(table: pd.DataFrame, lpips: pd.DataFrame) -> pd.DataFrame:
         ("LPIPS features / bare pass", float(passes["features"]), "<=", LIMIT),
         ("LPIPS distance / bare pass", float(passes["distance"]), "<=", LIMIT),
     ]
-    frame = pd.DataFrame(bounds, columns=["bound", "measured", "is", "limit"])
-    frame["holds"] = frame["measured"] <= frame["limit"]
-    return frame
+    return bounds(rows)
 
 
 if __name__ == "__main__":

@@ -14,15 +14,13 @@ import pandas as pd
 
 from datasets.formats import png
 from tests import captures
-from tests.bench.measure import machine
+from tests.bench.measure import bounds, machine
 from tests.bench.report import first_paints
 from tests.pipeline import Project, Run, settings
 
 RESULTS = Path("results/bench")
 COUNT, CORES = 1000, 2
 SIZE, POSES = (16, 24), 3
-
-COLUMNS = ["bound", "measured", "is", "limit"]
 
 
 def make_tree(raw: Path, count: int) -> None:
@@ -59,21 +57,19 @@ def measure(folder: Path, count: int = COUNT) -> pd.DataFrame:
     assert "index_captures" in plan.text
     seconds("datasets", lambda: project.run("datasets", cores=CORES))
     blurred, run = seconds("blur and score", lambda: project.run("results/metrics/blur.parquet", cores=CORES))
-    rows = pd.read_parquet(project.results / "metrics" / "blur.parquet")
-    assert len(rows) == 2 * count
+    scores = pd.read_parquet(project.results / "metrics" / "blur.parquet")
+    assert len(scores) == 2 * count
     assert run.counts["blur ICB"] == run.counts["blur PWB"] == run.counts["score blur"] == {"made": count}
     seconds("everything else", lambda: project.run("all", cores=CORES))
     idle, again = seconds("up to date", lambda: project.run("all", cores=CORES))
     assert again.idle, again.text
-    overhead = (blurred - rows["seconds"].sum() / CORES) / count
-    bounds = [
+    overhead = (blurred - scores["seconds"].sum() / CORES) / count
+    rows = [
         (f"dry run, {count} captures, s", planned, "<=", 20.0),
         (f"run of {count} captures that are up to date, s", idle, "<=", 20.0),
         ("blur and score beyond the models' work, s a sample", overhead, "<=", 0.2),
     ]
-    frame = pd.concat([pd.DataFrame(bounds, columns=COLUMNS), first_paints(project.results / "report")])
-    frame["holds"] = frame["measured"] <= frame["limit"]
-    return frame
+    return bounds([*rows, *first_paints(project.results / "report")])
 
 
 def main() -> None:

@@ -2,20 +2,18 @@
 
 from pathlib import Path
 
-import pandas as pd
-
 from tests import browser
 
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0"
 LIMIT = 2.0
 
 
-def first_paints(site: Path) -> pd.DataFrame:
-    """Seconds until something of a page is seen, and the size of the site, as bounds; none without a browser."""
-    rows = []
+def first_paints(site: Path) -> list[tuple[str, float, str, float]]:
+    """Seconds until something of a page is seen, as bounds; none without a browser. Prints the size of the site."""
+    rows: list[tuple[str, float, str, float]] = []
     if reason := browser.reason_to_skip():
         print(f"first paint is not measured: {reason}")
-        return pd.DataFrame(rows)
+        return rows
     size = sum(path.stat().st_size for path in site.rglob("*") if path.is_file())
     samples = len(list((site / "samples").glob("*/index.html")))
     print(f"the report of {samples} samples: {size / 1e6:.1f} MB", flush=True)
@@ -32,4 +30,4 @@ def first_paints(site: Path) -> pd.DataFrame:
                 assert painted > 0
                 what = "a sample" if "/" in name else name.removesuffix(".html")
                 rows.append((f"first paint of {what}, report of {samples} samples, s", painted, "<=", LIMIT))
-    return pd.DataFrame(rows, columns=["bound", "measured", "is", "limit"])
+    return rows

@@ -10,7 +10,7 @@ import numpy as np
 from datasets.sample import Sample
 from icb import ImageCompositingBlur, Trajectory
 from icb.figures.comparison import DEVIATIONS, LEAST, error_map, error_scale, largest_difference
-from icb.pictures import read_image
+from icb.pictures import as_unit, read_image
 from workflow.lib.site import pictures
 from workflow.lib.site.numbers import METRICS, cell_of, plain, short, unrounded_of
 from workflow.lib.site.subjects import INDEX, TABLES, TARGETS, Result, Subject
@@ -90,7 +90,7 @@ def _errors(results: Sequence[Result], sample: Sample, folder: Path) -> tuple[li
         top, left, height, width = result.box or (0, 0, *sample.sharp.shape[:2])
         target = getattr(sample, TARGETS[result.kind])[top : top + height, left : left + width]
         picture = read_image(result.picture)
-        errors[result.slug] = error_map(picture, target.astype(np.float32) / np.float32(255))
+        errors[result.slug] = error_map(picture, as_unit(target))
         small = pictures.thumbnail((picture * 255 + 0.5).astype(np.uint8))
         pictures.write_webp(folder / f"thumb-{result.slug}.webp", small)
     worst = min(results, key=lambda result: float(result.row["psnr"]))

@@ -8,7 +8,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import torch
 
 from icb.errors import CheckpointError
 from icb.measure import measured
@@ -80,7 +79,6 @@ def _restore(
 ) -> Record:
     sample = cropped(read_sample(entry), crop)
     name = f"{sample.dataset}/{sample.id}"
-    device = "cuda" if torch.cuda.is_available() else "cpu"
 
     def report(row: dict[str, float], _: object) -> None:
         print(f"{name}: epoch {row['epoch']:.0f} of {settings.epochs}, loss {row['loss']:.3g}, "
@@ -98,7 +96,6 @@ def _restore(
                 name=name,
                 checkpoint=checkpoint,
                 on_epoch=report,
-                device=device,
                 threads=threads,
             )
 
@@ -119,7 +116,7 @@ def _restore(
         "peak_memory": cost.peak_memory,
         "loss": float(result.history.loss[-1]),
         "psnr_reblurred": float(result.history.psnr[-1]),
-        "device": device,
+        "device": result.device,
         "threads": threads,
         **describe_operator(blur),
         "versions": versions(),

@@ -16,8 +16,8 @@ from icb.errors import InputError
 
 KEY, CHECKSUM = "icb", "sha256"
 """Of the metadata, and in the object there."""
-NETWORK, CHECKPOINT = "network", "checkpoint of a fit"
-"""Kinds of files."""
+
+Tensors = dict[str, torch.Tensor]
 
 
 def pack(tensors: Mapping[str, torch.Tensor], described: Mapping[str, Any]) -> bytes:
@@ -35,22 +35,35 @@ def write(path: str | os.PathLike[str], content: bytes) -> None:
     files.write(path, lambda temporary: temporary.write_bytes(content))
 
 
-def load(path: str | os.PathLike[str], *kinds: str) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+def load(path: str | os.PathLike[str], *kinds: str) -> tuple[Tensors, dict[str, Any]]:
     """The tensors of a file and its description, whose ``"kind"`` must be one of those given."""
-    from safetensors import safe_open
+    expected = f"a {' or '.join(kinds)}"
+    tensors, described = load_any(path, expected)
+    if described is None or described.get("kind") not in kinds:
+        found = "something else" if described is None else described.get("kind")
+        raise InputError(f"{path}: got {found}, expected {expected}")
+    return tensors, described
+
+
+def load_any(path: str | os.PathLike[str], expected: str) -> tuple[Tensors, dict[str, Any] | None]:
+    """The tensors of any ``safetensors`` file, and its description if :func:`pack` made it.
+
+    ``expected`` is what messages say there should be. Where the machine is at fault, its error is raised as it is.
+    """
+    from safetensors.torch import load as unpack
 
     files.require_file(path)
-    expected = f"a {' or '.join(kinds)}"
+    content = files.read_bytes(path)
     try:
-        with safe_open(path, framework="pt") as archive:
-            described = json.loads((archive.metadata() or {}).get(KEY, "null"))
-            # Copies: what is mapped from a file changes with it, and lies wherever the file has it.
-            tensors = {name: archive.get_tensor(name).clone() for name in archive.keys()}  # noqa: SIM118
+        tensors = unpack(content)
+        header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+        described = json.loads(header.get("__metadata__", {}).get(KEY, "null"))
     except Exception as error:  # the library raises what it likes on broken files
+        if files.machine_at_fault(error):
+            raise
         raise InputError(f"{path}: expected {expected} as .safetensors: {error}") from None
-    if not isinstance(described, dict) or described.get("kind") not in kinds:
-        found = described.get("kind") if isinstance(described, dict) else "something else"
-        raise InputError(f"{path}: got {found}, expected {expected}")
+    if not isinstance(described, dict):
+        return tensors, None
     if described.pop(CHECKSUM, None) != checksum(described, tensors):
         raise InputError(f"{path}: is damaged: its checksum is another, expected {expected} as it was written")
     return tensors, described
