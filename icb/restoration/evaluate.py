@@ -139,7 +139,7 @@ def _chunks(points: torch.Tensor, tensors: Tensors) -> list[slice]:
 def _chunk_size(points: torch.Tensor, tensors: Tensors) -> int:
     """Points of a chunk: all there are, if they are few."""
     largest = max(1, CHUNK.get(points.device.type, CHUNK_ELSEWHERE) // tensors[0].shape[0])
-    return min(len(points), largest)
+    return max(1, min(len(points), largest))
 
 
 def chunks_kept(points: torch.Tensor, kinds: Sequence[str], tensors: Tensors, steepness: bool) -> int:
