@@ -44,6 +44,17 @@ class Visit:
         self.page.wait_for_load_state("load")
         return self.page
 
+    def turn_to(self, anchor: str) -> None:
+        """Go to another anchor of the page that is open, and wait until the page has taken notice of it."""
+        self.page.evaluate(
+            """anchor => new Promise((done) => {
+              if (location.hash === `#${anchor}`) return done();
+              addEventListener("hashchange", done, { once: true });
+              location.hash = anchor;
+            })""",
+            anchor,
+        )
+
     def screenshot(self, name: str) -> None:
         """Of what is seen now."""
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
