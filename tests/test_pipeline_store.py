@@ -124,6 +124,14 @@ def test_a_maker_is_killed_and_one_who_waits_takes_over(
     assert [path.name for path in place.parent.iterdir()] == [KEY]  # nothing of who was killed, and no lock
 
 
+def test_the_lock_of_a_maker_that_was_killed_when_all_was_made_is_removed(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    place = store.obtain("blur", KEY, fill).path
+    place.with_name(f".{KEY}.lock").touch()
+    assert not store.obtain("blur", KEY, fill).made
+    assert [path.name for path in place.parent.iterdir()] == [KEY]
+
+
 def test_pruning_keeps_what_it_is_told(tmp_path: Path) -> None:
     store = Store(tmp_path)
     keys = [f"{number:02d}{62 * '0'}" for number in range(4)]

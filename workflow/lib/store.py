@@ -62,8 +62,9 @@ class Store:
         Another process that is at the same entry is waited for.
         """
         place = self.path(kind, key)
-        if not place.exists():
-            with _alone(place.with_name(f".{key}.lock")):
+        held = place.with_name(f".{key}.lock")
+        if not place.exists() or held.exists():  # with both, its maker is about to be done, or was killed just then
+            with _alone(held):
                 if not place.exists():
                     self._make(place, make)
                     return Entry(key, place, _read(place), made=True)
